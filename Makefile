@@ -54,6 +54,8 @@ SMARTCOLS_CFLAGS ?= $(call ask,SMARTCOLS_CFLAGS,--cflags smartcols)
 SMARTCOLS_LIBS ?= $(call ask,SMARTCOLS_LIBS,--libs smartcols)
 SODIUM_CFLAGS ?= $(call ask,SODIUM_CFLAGS,--cflags libsodium)
 SODIUM_LIBS ?= $(call ask,SODIUM_LIBS,--libs libsodium)
+LMDB_CFLAGS ?= $(call ask,LMDB_CFLAGS,--cflags lmdb)
+LMDB_LIBS ?= $(call ask,LMDB_LIBS,--libs lmdb)
 CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
 CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
 
@@ -368,8 +370,9 @@ $(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
 $(B)/src/cli/columns.o: EXTRA = $(SMARTCOLS_CFLAGS)
 $(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src)) $(daemon_src)) \
 		$(core_lib) $(static_lib)
-	$(call link,$(SODIUM_LIBS))
+	$(call link,$(SODIUM_LIBS) $(LMDB_LIBS))
 $(B)/plugins/lock/keep/text_hash.o: EXTRA = $(SODIUM_CFLAGS)
+$(B)/plugins/lock/keep/journal_file.o: EXTRA = $(LMDB_CFLAGS)
 $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 		$(static_lib)
 	$(call link)
@@ -394,7 +397,7 @@ endef
 
 $(B)/lockkeeper-lock.so: $(call obj,$(call plugin_of,$(lock_src)) \
 		$(filter-out %_view.c,$(core_src))) $(B)/plugin.map
-	$(call link_plugin,$(SODIUM_LIBS))
+	$(call link_plugin,$(SODIUM_LIBS) $(LMDB_LIBS))
 $(B)/lockkeeper-greeter.so: $(call obj,$(call plugin_of,$(greeter_src))) \
 		$(B)/plugin.map
 	$(call link_plugin)
@@ -412,13 +415,13 @@ $(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
 #   A second lock service for tests, with a hook that no other program has.
 $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 		$(call obj,$(call process_of,$(lock_src)) $(daemon_src)) $(core_lib) $(static_lib)
-	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app $(SODIUM_LIBS))
+	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app $(SODIUM_LIBS) $(LMDB_LIBS))
 
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
 	$(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
-	$(call link,$(WRAP) $(CHECK_LIBS) $(SODIUM_LIBS))
+	$(call link,$(WRAP) $(CHECK_LIBS) $(SODIUM_LIBS) $(LMDB_LIBS))
 
 #   What must be so between two steps is looked at behind each.
 $(B)/tests/unit/core_% $(B)/tests/unit/kinds_%: \
@@ -446,7 +449,7 @@ $(B)/tests/unit/core_costs: private WRAP = -Wl,--wrap=lk_alloc \
 counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) \
 	$(wildcard src/util/*.c src/client/book*.c))
 $(B)/tests/unit/growth: $(B)/%: $(B)/%.o $(counted) $(parts)
-	$(call link,$(CHECK_LIBS) $(SODIUM_LIBS))
+	$(call link,$(CHECK_LIBS) $(SODIUM_LIBS) $(LMDB_LIBS))
 $(B)/counted/%.o: INC = -Isrc -Iinclude $(core_rooms)
 $(B)/counted/%.o: EXTRA = -fsanitize-coverage=trace-pc
 $(B)/counted/%.o: %.c $(B)/flags
@@ -455,7 +458,7 @@ $(B)/counted/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(benches): $(B)/%: $(B)/%.o $(parts)
-	$(call link,$(SODIUM_LIBS))
+	$(call link,$(SODIUM_LIBS) $(LMDB_LIBS))
 
 #   Another system's client and the loads. Its library is its own.
 peer_dir = $(B)/tests/bench/peers
@@ -471,7 +474,8 @@ $(peers): $(B)/%: $(B)/%.o $(peer_dir)/peer.o $(parts)
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
 sim_obj = $(call obj,$(sim_src) $(addprefix tests/lib/,corrupt.c grant_model.c \
-	lock_copy.c settings_text.c world.c) $(core_src) \
+	lock_copy.c settings_text.c world.c \
+	world_journal.c) $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix $(lock)/,in/requests.c in/request_fields.c keep/apps.c \
 	keep/unsent.c out/send.c out/replies.c effects.c) \
@@ -492,10 +496,10 @@ $(lastword $(hooked)): $(sim_obj) $(B)/tests/hooks/weak_hash.o
 #   With clang's libFuzzer a target searches, else it replays its corpus.
 ifneq ($(findstring fuzzer,$(SAN)),)
 $(fuzz_tests): $(B)/%: $(B)/%.o $(parts)
-	$(call link,-fsanitize=fuzzer $(SODIUM_LIBS))
+	$(call link,-fsanitize=fuzzer $(SODIUM_LIBS) $(LMDB_LIBS))
 else
 $(fuzz_tests): $(B)/%: $(B)/%.o $(B)/tests/lib/replay.o $(parts)
-	$(call link,$(SODIUM_LIBS))
+	$(call link,$(SODIUM_LIBS) $(LMDB_LIBS))
 endif
 
 #   ------------------------------------------------------------ style

@@ -15,7 +15,7 @@
 set -eu
 
 demo="gcc libc6-dev pkg-config libjansson-dev uthash-dev libczmq-dev"
-demo="$demo libzmq3-dev libsmartcols-dev libsodium-dev"
+demo="$demo libzmq3-dev libsmartcols-dev libsodium-dev liblmdb-dev"
 check="$demo g++ check mandoc groff-base autoconf automake procps"
 check="$check iproute2 nftables spin python3"
 check="$check ruby ruby-ffi-rzmq zsh"

@@ -79,6 +79,9 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     case LK_DO_KEEP:
         keep (self, effect);
         break;
+    case LK_DO_RECORD:
+        lk_lockd_record (self, effect->record);
+        break;
     case LK_DO_SEND:
         lk_lockd_send_to_peer (self, effect->message);
         break;

@@ -8,7 +8,7 @@
  *  the lease page and the log. It decides nothing about locks. Rooms, each
  *  sees those ahead of it:
  *
- *      keep/      state, tables of applications and lock services, journal
+ *      keep/      state, journal, tables of applications and lock services
  *      out/       messages, answers
  *      look/      what people can see
  *      in/        messages -> events

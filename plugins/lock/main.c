@@ -30,6 +30,7 @@ static const struct option options[] = {
     {"host-lease", required_argument, NULL, LK_ARGUMENT_KEY},
     {"grace", required_argument, NULL, LK_ARGUMENT_KEY},
     {"digest", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"journal", required_argument, NULL, LK_ARGUMENT_KEY},
     {"log-level", required_argument, NULL, LK_ARGUMENT_KEY},
     {"syslog", no_argument, NULL, LK_ARGUMENT_YES},
     {"help", no_argument, NULL, LK_ARGUMENT_HELP},
@@ -51,6 +52,7 @@ static const char usage[] =
     "  --host-lease MS     of a host's locks without leaders (8000)\n"
     "  --grace MS          for holders after their duration (60000)\n"
     "  --digest MS         between comparisons of all tables (10000)\n"
+    "  --journal MODE      locks on disk, too: off, async or sync (off)\n"
     "  --log-level LEVEL   error, warning, notice, info or debug (notice)\n"
     "  --syslog            log to syslog, not to standard error\n"
     "  --help, --version\n"

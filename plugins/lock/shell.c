@@ -49,6 +49,9 @@ static void
 end (lk_lockd *self, int exit_code)
 {
     self->failed = true;
+    if (self->journal) {
+        lk_bus_unwatch (self->bus, lk_journal_fd (self->journal));
+    }
     lk_bus_stop (self->bus, exit_code);
 }
 
@@ -77,6 +80,26 @@ static void
 step_tick (lk_lockd *self)
 {
     lk_event event = {.type = LK_ON_TICK};
+    step_more (self, &event);
+}
+
+/*  -------------------------------------------------------- the journal */
+
+/*  What could not be written is followed by nothing. */
+static void
+on_recorded (void *user)
+{
+    lk_lockd *self = user;
+    lk_problem problem;
+    lk_event event = {.type = LK_ON_RECORDED};
+    if (self->failed) {
+        return;
+    }
+    if (lk_journal_take (self->journal, &event.record, &problem) != LK_OK) {
+        lk_log_error ("the lock service ends: %s", problem.text);
+        end (self, 1);
+        return;
+    }
     step_more (self, &event);
 }
 
@@ -268,6 +291,10 @@ begin (lk_lockd *self)
 {
     if (!lk_lockd_begin (self)) {
         return false;
+    }
+    if (self->journal) {
+        lk_bus_watch (self->bus, lk_journal_fd (self->journal), on_recorded,
+                      self);
     }
     step_tick (self);
     self->incarnation = self->state.facts.session;

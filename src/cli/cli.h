@@ -244,6 +244,10 @@ int lk_cli_say_other (const lk_options *options);
 int lk_cli_say_failed (const lk_session *session, const lk_options *options,
                        lk_err error);
 
+/*  Whether the leaders have what they know on disk, as the lock service of this
+ *  host says. */
+bool lk_cli_has_journal (const char *endpoint);
+
 /*  That "what 'name'" was not done in time, and why, as far as the lock service
  *  at `endpoint` tells it, said; `code`. */
 int lk_cli_say_late (int code, const char *endpoint, const char *what,

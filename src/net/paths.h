@@ -23,6 +23,7 @@
 #define LK_PATH_STATE_FILE "lock.state"
 #define LK_PATH_LEASE_FILE "lock.lease"
 #define LK_PATH_SETTINGS_FILE "lock.settings"
+#define LK_PATH_JOURNAL_FILE "lock.journal"
 
 /*  In the state folder: this host is to become a member. */
 #define LK_PATH_JOIN_FILE "join"

@@ -56,6 +56,18 @@ check (const lk_lockd_options *self, lk_config *config)
     }
 }
 
+static lk_journal_mode
+read_journal (lk_config *config)
+{
+    const char *word = lk_config_text (config, "lock/journal");
+    lk_journal_mode mode = LK_JOURNAL_MODES - 1;
+    while (mode > LK_JOURNAL_OFF
+           && strcmp (lk_journal_words[mode], word) != 0) {
+        mode--;
+    }
+    return mode;
+}
+
 lk_err
 lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
                        lk_problem *problem)
@@ -79,6 +91,7 @@ lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
     self->host_lease_ms = lk_config_number (config, "lock/host-lease");
     self->grace_ms = lk_config_number (config, "lock/grace");
     self->digest_ms = lk_config_number (config, "lock/digest");
+    self->journal = read_journal (config);
     check (self, config);
     return lk_config_verdict (config, before, problem);
 }

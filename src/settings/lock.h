@@ -12,6 +12,7 @@
 
 #include "net/config.h"
 #include "net/log.h"
+#include "wire/lock_message.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -32,6 +33,7 @@ typedef struct {
     int64_t host_lease_ms;
     int64_t grace_ms;
     int64_t digest_ms;
+    lk_journal_mode journal;
 } lk_lockd_options;
 
 /*  What they come to; the config keeps all that makes no sense as its mistakes:

@@ -35,6 +35,12 @@ const char *const lk_lock_type_words[LK_LOCK_TYPE_COUNT] = {
     LK_LOCK_TYPES (WORD)};
 #undef WORD
 
+const char *const lk_journal_words[LK_JOURNAL_MODES] = {
+    [LK_JOURNAL_OFF] = "off",
+    [LK_JOURNAL_ASYNC] = "async",
+    [LK_JOURNAL_SYNC] = "sync",
+};
+
 const char *const lk_alert_words[LK_ALERT_CAUSES] = {
     [LK_ALERT_STREAM] = "stream",
     [LK_ALERT_TABLE] = "table",

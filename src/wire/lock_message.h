@@ -92,6 +92,8 @@ typedef struct {
     uint32_t turn;    /* times that its type was changed */
     bool upgrade;     /* held shared, waits to be exclusive */
     bool kept;        /* static, and its application knows it */
+    bool unproved;    /* held, as an old journal says: until its holder says so,
+                         too, it may be gone, and somebody else's */
     uint16_t rest;    /* of its set: how many follow behind it, under the
                             serials that follow its own */
 } lk_ticket;
@@ -152,6 +154,7 @@ typedef struct {
     lk_term term;    /* {0, 0}: no table */
     bool reclaim;    /* some home is still in reclaim */
     uint64_t length; /* operations applied, all streams */
+    bool late;       /* from a journal that may lack the last of them */
 } lk_holds;
 
 /*  (kind, command on the bus, its own name). Where two kinds have one command,
@@ -213,6 +216,14 @@ typedef struct {
     lk_decree active;
 } lk_msg_started;
 
+/*  How much of what a leader has is on its disk. */
+typedef enum {
+    LK_JOURNAL_OFF,
+    LK_JOURNAL_ASYNC, /* soon after it was acknowledged */
+    LK_JOURNAL_SYNC,  /* ahead of that */
+    LK_JOURNAL_MODES
+} lk_journal_mode; /* "off" "async" "sync" */
+
 typedef struct {
     int64_t at;           /* sender's clock */
     uint64_t incarnation; /* sender's process: session it started with */
@@ -232,6 +243,8 @@ typedef struct {
     uint64_t closed;  /* its proxy's last session that is over */
     uint64_t vouch;   /* the receiver's session it vouches for; 0 none */
     bool lacks;       /* the text of the settings that `active` names */
+    bool sealed;      /* its table is from its journal, and only for others */
+    lk_journal_mode journal;
 } lk_msg_ping;
 
 typedef enum {
@@ -476,6 +489,9 @@ const char *lk_lock_kind_name (lk_lock_kind kind);
 
 /*  The types of locks, as everybody names them. */
 extern const char *const lk_lock_type_words[LK_LOCK_TYPE_COUNT];
+
+/*  The modes of journals, as everybody names them. */
+extern const char *const lk_journal_words[LK_JOURNAL_MODES];
 
 /*  What is wrong, as alerts name it. */
 extern const char *const lk_alert_words[LK_ALERT_CAUSES];

@@ -60,6 +60,17 @@ echo_fields (lk_fields *f, lk_msg_ping *ping)
 }
 
 static void
+journal_field (lk_fields *f, lk_journal_mode *mode)
+{
+    int number = (int) *mode;
+    if (lk_fields_has (f, "journal", number != LK_JOURNAL_OFF)) {
+        lk_field_word (f, "journal", &number, lk_journal_words,
+                       LK_JOURNAL_MODES);
+        *mode = (lk_journal_mode) number;
+    }
+}
+
+static void
 ping_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_msg_ping *ping = &message->as.ping;
@@ -80,6 +91,8 @@ ping_fields (lk_fields *f, lk_lock_message *message)
     lk_field_count (f, "closed", &ping->closed);
     lk_field_count (f, "vouch", &ping->vouch);
     lk_field_flag_if_set (f, "lacks", &ping->lacks);
+    lk_field_flag_if_set (f, "sealed", &ping->sealed);
+    journal_field (f, &ping->journal);
 }
 
 /*  -------------------------------------------------------- election */
@@ -173,8 +186,8 @@ gone_row_fields (lk_fields *f, void *row)
     lk_field_count (f, "session", &gone->session);
 }
 
-static void
-gone_field (lk_fields *f, uint64_t gone[LK_HOSTS_MAX])
+void
+lk_shape_gone (lk_fields *f, uint64_t gone[LK_HOSTS_MAX])
 {
     static const lk_field_list list = {"gone", LK_HOSTS_MAX, sizeof (gone_row),
                                        gone_row_fields};
@@ -210,17 +223,16 @@ release_fields (lk_fields *f, void *row)
     lk_field_hex (f, "up_to", &release->up_to);
 }
 
-static void
-releases_field (lk_fields *f, lk_msg_chunk *chunk)
+void
+lk_shape_releases (lk_fields *f, lk_release **releases, size_t *count)
 {
     static const lk_field_list list = {"releases", LK_RELEASES_KEPT,
                                        sizeof (lk_release), release_fields};
-    if (!lk_fields_has (f, "releases", chunk->release_count > 0)) {
+    if (!lk_fields_has (f, "releases", *count > 0)) {
         return;
     }
     lk_fields_take_strangers (f, LK_STRANGERS_IF_ROOM);
-    chunk->releases =
-        lk_field_rows (f, &list, chunk->releases, &chunk->release_count);
+    *releases = lk_field_rows (f, &list, *releases, count);
     lk_fields_take_strangers (f, LK_STRANGERS_IN);
 }
 
@@ -231,8 +243,8 @@ table_fields (lk_fields *f, lk_msg_chunk *chunk)
     lk_field_flag (f, "more", &chunk->more);
     lk_shape_tickets (f, &chunk->tickets, &chunk->ticket_count, LK_CHUNK_MAX);
     lk_field_small (f, "reclaim", &chunk->reclaim, HOMES_MAX);
-    gone_field (f, chunk->gone);
-    releases_field (f, chunk);
+    lk_shape_gone (f, chunk->gone);
+    lk_shape_releases (f, &chunk->releases, &chunk->release_count);
 }
 
 static void

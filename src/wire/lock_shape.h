@@ -29,6 +29,13 @@ void lk_shape_type (lk_fields *fields, lk_lock_type *type);
 void lk_shape_turn (lk_fields *fields, uint32_t *turn);
 void lk_shape_tickets (lk_fields *fields, lk_ticket **tickets, size_t *count,
                        size_t count_max);
+void lk_shape_ticket (lk_fields *fields, lk_ticket *ticket);
 void lk_shape_op (lk_fields *fields, void *op);
+
+/*  By host, the last of its sessions that is over; and requests that ended a
+ *  lock, absent if there are none. */
+void lk_shape_gone (lk_fields *fields, uint64_t gone[LK_HOSTS_MAX]);
+void lk_shape_releases (lk_fields *fields, lk_release **releases,
+                        size_t *count);
 
 #endif

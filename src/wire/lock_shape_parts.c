@@ -30,6 +30,7 @@ lk_shape_holds (lk_fields *f, lk_holds *holds)
     lk_field_term (f, "term", &holds->term);
     lk_field_flag (f, "reclaim", &holds->reclaim);
     lk_field_count (f, "length", &holds->length);
+    lk_field_flag_if_set (f, "late", &holds->late);
     lk_field_leave (f, outer);
 }
 
@@ -80,10 +81,9 @@ lk_shape_owner (lk_fields *f, lk_ticket *ticket)
     ticket->rest = (uint16_t) rest;
 }
 
-static void
-ticket_fields (lk_fields *f, void *row)
+void
+lk_shape_ticket (lk_fields *f, lk_ticket *ticket)
 {
-    lk_ticket *ticket = row;
     lk_field_request (f, "request", &ticket->request);
     lk_field_object (f, &ticket->object);
     lk_shape_owner (f, ticket);
@@ -95,6 +95,13 @@ ticket_fields (lk_fields *f, void *row)
     lk_shape_turn (f, &ticket->turn);
     lk_field_flag_if_set (f, "upgrade", &ticket->upgrade);
     lk_field_flag_if_set (f, "kept", &ticket->kept);
+    lk_field_flag_if_set (f, "unproved", &ticket->unproved);
+}
+
+static void
+ticket_fields (lk_fields *f, void *row)
+{
+    lk_shape_ticket (f, row);
 }
 
 void

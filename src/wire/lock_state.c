@@ -28,6 +28,9 @@ state_fields (lk_fields *f, lk_lock_state *state)
     lk_field_term (f, "promised", &state->facts.promised);
     lk_field_decree (f, "active", &state->facts.active);
     lk_field_count (f, "session", &state->facts.session);
+    if (lk_fields_has (f, "journal", state->journal > 0)) {
+        lk_field_count (f, "journal", &state->journal);
+    }
     if (f->writing || lk_fields_failed (f)) {
         return;
     }

@@ -25,6 +25,7 @@ typedef struct {
     char cluster[LK_CLUSTER_LEN_MAX + 1]; /* empty: no genesis, proxy only */
     lk_hosts genesis;                     /* the first members */
     lk_facts facts;
+    uint64_t journal; /* times that its journal was opened */
 } lk_lock_state;
 
 /*  JSON text, owned by the caller (lk_free). Hosts by name and id. */

@@ -262,6 +262,7 @@ typedef enum {
     PLACES,
     WHY,
     CAUSE,
+    JOURNAL,
     FAULT,
     OBJECT,
     OWNER,
@@ -335,6 +336,7 @@ static const field fields[] = {
     FIELD (K (VOTED), TERM, as.voted.holds.term),
     FIELD (K (VOTED), FLAG, as.voted.holds.reclaim),
     FIELD (K (VOTED), COUNT, as.voted.holds.length),
+    FIELD (K (VOTED), FLAG, as.voted.holds.late),
     FIELD (K (VOTED), HOSTS, as.voted.hears),
     FIELD (K (VOTED), HOSTS, as.voted.sees),
     FIELD (K (DESIST), TERM, as.desist.promised),
@@ -345,6 +347,7 @@ static const field fields[] = {
     FIELD (K (ENTERED), TERM, as.entered.holds.term),
     FIELD (K (ENTERED), FLAG, as.entered.holds.reclaim),
     FIELD (K (ENTERED), COUNT, as.entered.holds.length),
+    FIELD (K (ENTERED), FLAG, as.entered.holds.late),
     FIELD (K (GETMAX), TERM, as.getmax.previous),
     FIELD (K (GETMAX), COUNT, as.getmax.chunk),
     FIELD (K (MAXTICKET), TERM, as.chunk.table),
@@ -425,6 +428,8 @@ static const field fields[] = {
     FIELD (AUDITS, HEX, as.audit.number),
     FIELD (AUDITS, HEX, as.audit.token),
     FIELD (K (PING), FLAG, as.ping.lacks),
+    FIELD (K (PING), FLAG, as.ping.sealed),
+    FIELD (K (PING), JOURNAL, as.ping.journal),
     FIELD (K (WANTING) | K (SETTINGS), COUNT, as.settings.id.version),
     FIELD (K (WANTING) | K (SETTINGS), HEX, as.settings.id.hash[0]),
     FIELD (K (WANTING) | K (SETTINGS), HEX, as.settings.id.hash[1]),
@@ -555,6 +560,10 @@ edit_of_lock (lk_fuel *fuel, field_type type, void *at)
     case CAUSE:
         *(lk_alert_cause *) at =
             (lk_alert_cause) lk_fuel_below (fuel, LK_ALERT_CAUSES);
+        break;
+    case JOURNAL:
+        *(lk_journal_mode *) at =
+            (lk_journal_mode) lk_fuel_below (fuel, LK_JOURNAL_MODES);
         break;
     case FAULT:
         *(int *) at = (int) lk_fuel_below (fuel, LK_ERROR_COUNT);

@@ -125,6 +125,12 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
     }
 }
 
+static void
+count_record (lk_world *base, lk_host place)
+{
+    ((lk_small *) base)->records[place]++;
+}
+
 void
 lk_small_step (lk_small *self, lk_host host, lk_event *event)
 {
@@ -232,6 +238,24 @@ lk_small_wave (lk_small *self)
 
 /*  -------------------------------------------------------- time */
 
+/*  What waits for a disk that writes is there. */
+static bool
+record (lk_small *self)
+{
+    bool recorded = false;
+    for (lk_host host = 0; host < self->base.count; host++) {
+        lk_world_journal *journal = self->base.host[host].journal;
+        const size_t waiting = journal ? lk_world_journal_waiting (journal) : 0;
+        if (waiting > 0 && self->base.node[host] && !self->stuck[host]) {
+            lk_event event = {.type = LK_ON_RECORDED};
+            event.record = lk_world_journal_write (journal, waiting);
+            lk_small_step (self, host, &event);
+            recorded = true;
+        }
+    }
+    return recorded;
+}
+
 static bool
 tick (lk_small *self)
 {
@@ -251,7 +275,7 @@ void
 lk_small_settle (lk_small *self)
 {
     for (size_t spins = 0;; spins++) {
-        while (deliver (self)) {
+        while (deliver (self) || record (self)) {
         }
         if (!tick (self)) {
             return;
@@ -348,6 +372,7 @@ set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
     if (plan->grace_ms > 0) {
         config->grace_ms = plan->grace_ms;
     }
+    config->journal = plan->journal;
     if (plan->digest_ms != 0) {
         config->digest_ms = plan->digest_ms > 0 ? plan->digest_ms : 0;
     }
@@ -357,8 +382,10 @@ set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
 void
 lk_small_init (lk_small *self, const lk_small_plan *plan)
 {
-    static const lk_world_layer layer = {
-        .writes = writes, .send = launch, .note = note};
+    static const lk_world_layer layer = {.writes = writes,
+                                         .records = count_record,
+                                         .send = launch,
+                                         .note = note};
     memset (self, 0, sizeof *self);
     self->base.layer = &layer;
     LK_ASSERT (plan->hosts > 0 && plan->hosts <= LK_SMALL_HOSTS_MAX);
@@ -392,6 +419,9 @@ lk_small_kill (lk_small *self, lk_host host, bool seen)
 {
     size_t left = 0;
     lk_node_destroy (&self->base.node[host]);
+    if (self->base.host[host].journal) {
+        lk_world_journal_lose (self->base.host[host].journal);
+    }
     for (size_t i = 0; i < self->flights; i++) {
         const lk_lock_message *message = message_of (self, &self->flight[i]);
         if (message->from == host || message->to == host) {

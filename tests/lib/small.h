@@ -38,6 +38,7 @@ typedef struct {
     int64_t host_lease_ms; /* 0: 8000 */
     int64_t grace_ms;      /* 0: 60000 */
     int64_t digest_ms;     /* 0: as usual, -1: none */
+    lk_journal_mode journal;
 } lk_small_plan;
 
 typedef struct lk_small lk_small;
@@ -55,7 +56,9 @@ struct lk_small {
     lk_small_told *told; /* since lk_small_forget */
     size_t told_count;
     size_t told_room;
-    uint64_t sent[LK_MSG_COUNT]; /* messages of each kind, ever */
+    uint64_t sent[LK_MSG_COUNT];        /* messages of each kind, ever */
+    bool stuck[LK_SMALL_HOSTS_MAX];     /* its disk writes nothing */
+    size_t records[LK_SMALL_HOSTS_MAX]; /* that were given to it, ever */
     uint64_t alerts[LK_SMALL_HOSTS_MAX];
     lk_msg_alert alert[LK_SMALL_HOSTS_MAX]; /* the last of these */
 };

@@ -144,6 +144,21 @@ name_of (const lk_world_text *text)
 /*  -------------------------------------------------------- effects */
 
 static void
+record (lk_world *self, lk_host place, const lk_record *record)
+{
+    lk_world_host *host = &self->host[place];
+    if (!host->journal) {
+        host->journal = lk_world_journal_new ();
+    }
+    lk_world_journal_put (host->journal, record);
+    if (self->layer->records) {
+        self->layer->records (self, place);
+    } else {
+        lk_world_journal_write (host->journal, 1);
+    }
+}
+
+static void
 carry_out (lk_world *self, lk_host place, const lk_effect *effect)
 {
     switch (effect->type) {
@@ -157,6 +172,9 @@ carry_out (lk_world *self, lk_host place, const lk_effect *effect)
             keep_text (&self->host[place], effect->settings_id,
                        effect->settings);
         }
+        break;
+    case LK_DO_RECORD:
+        record (self, place, effect->record);
         break;
     case LK_DO_SEND:
         self->layer->send (self, place, effect->message);
@@ -196,6 +214,12 @@ lk_world_start (lk_world *self, lk_host place, int64_t now_ms)
         name_of (lk_world_find_text (self, place, host->disk.active.settings));
     host->config.next = name_of (next);
     host->config.next_id = next ? next->id : (lk_settings_id) {0};
+    host->config.recorded = NULL;
+    if (host->journal && host->config.journal != LK_JOURNAL_OFF) {
+        host->config.recorded = lk_world_journal_head (host->journal);
+        host->config.read_record = lk_world_journal_read;
+        host->config.reader = host->journal;
+    }
     host->doom = -1;
     self->node[place] = lk_node_new (&host->config, now_ms);
 }
@@ -213,6 +237,9 @@ void
 lk_world_clear (lk_world *self)
 {
     lk_world_end_all (self);
+    for (size_t place = 0; place < LK_WORLD_HOSTS_MAX; place++) {
+        lk_world_journal_destroy (&self->host[place].journal);
+    }
     lk_free (self->letter);
     self->letter = NULL;
     self->letters = 0;

@@ -14,6 +14,7 @@
 #ifndef LK_WORLD_H
 #define LK_WORLD_H
 
+#include "lib/world_journal.h"
 #include "node.h"
 
 #define LK_WORLD_HOSTS_MAX 12
@@ -31,7 +32,9 @@ typedef struct {
 
 typedef struct {
     lk_node_config config;
-    lk_facts disk; /* that and texts are all that a restart leaves it */
+    lk_facts disk; /* that, texts and journal are all that a restart leaves
+                      it */
+    lk_world_journal *journal; /* NULL: nothing was recorded yet */
     lk_world_text text[LK_WORLD_TEXTS];
     uint64_t texts_kept;
     int doom; /* effects until its service ends; -1: it does not */
@@ -53,6 +56,10 @@ typedef struct {
 
     /*  The same of a text of settings; NULL: it does. */
     bool (*keeps) (lk_world *self, lk_host place);
+
+    /*  A record waits for its disk; NULL: it is written at once, and nobody is
+     *  told. */
+    void (*records) (lk_world *self, lk_host place);
     void (*send) (lk_world *self, lk_host place,
                   const lk_lock_message *message);
     void (*note) (lk_world *self, lk_host place, const lk_effect *effect);

@@ -204,6 +204,7 @@ bool sim_resume_act (struct sim_world *world, uint8_t host, sim_app *app,
 /*  Its answers. */
 void sim_resume_locked (struct sim_world *world, uint8_t host, sim_app *app,
                         sim_request *request, const lk_answer *answer);
+void sim_resume_refused (struct sim_world *world, sim_who who);
 void sim_resume_lost (struct sim_world *world, sim_who who,
                       sim_request *request, lk_err error);
 

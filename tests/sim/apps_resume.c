@@ -9,6 +9,8 @@
 
 #include "world.h"
 
+#include "node_view.h"
+
 bool
 sim_request_resumes (const sim_request *request)
 {
@@ -125,13 +127,22 @@ sim_resume_locked (sim_world *world, uint8_t host, sim_app *app,
                                        .lease_until = service->lease_until});
 }
 
+/*  In a reclaim all may be lost, which it knows of ahead of the judge. */
+void
+sim_resume_refused (sim_world *world, sim_who who)
+{
+    if (lk_node_core (world->base.node[who.host])->in_reclaim == 0) {
+        sim_checker_not_resumed (&world->checker, who);
+    }
+}
+
 /*  In good time, or the old lease is over. */
 void
 sim_resume_lost (sim_world *world, sim_who who, sim_request *request,
                  lk_err error)
 {
     if (error == LK_LOST) {
-        sim_checker_not_resumed (&world->checker, who);
+        sim_resume_refused (world, who);
     } else if (error == LK_TIMEDOUT) {
         sim_checker_resumed_late (&world->checker, who);
         sim_checker_expired (&world->checker, who);

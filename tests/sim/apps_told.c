@@ -144,6 +144,14 @@ told_locked (sim_world *world, sim_who who, sim_request *request,
     }
 }
 
+/*  A journal may bring back what a dead host holds; and while others are
+ *  forgotten, nobody can say that none of them was that host. */
+static bool
+keeps_the_dead (const sim_world *world)
+{
+    return world->forgetful && world->common.journal != LK_JOURNAL_OFF;
+}
+
 /*  A change of type failed: it is held as it was. */
 static void
 told_unchanged (sim_world *world, sim_who who, sim_request *request,
@@ -174,7 +182,7 @@ told_failed (sim_world *world, sim_who who, sim_request *request,
         && request->duration_ms == 0) {
         sim_checker_timed_out (checker, who);
     } else if (request->state == SIM_REQUEST_ASKED) {
-        if (answer->error == LK_FULL) {
+        if (answer->error == LK_FULL && !keeps_the_dead (world)) {
             sim_checker_full (checker, who);
         }
         sim_checker_ended (checker, who);

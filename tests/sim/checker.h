@@ -94,6 +94,8 @@ typedef struct {
 
 typedef struct {
     lk_decree decree;
+    bool from_disk;    /* its table is a journal's ... */
+    bool from_journal; /* ... and a reclaim has what is kept */
     bool in_force;
     int64_t in_force_at;
     bool parted; /* the last part of its table was sent, from there on */
@@ -410,8 +412,8 @@ void sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
                           bool held, uint64_t newest, int64_t asked_at);
 
 /*  A decree in force begins a reclaim: what is static is lost unless its
- *  host's service claims it. */
-void sim_checker_reclaim (sim_checker *self);
+ *  host's service claims it, or it is in a journal. */
+void sim_checker_reclaim (sim_checker *self, bool from_journal);
 
 /*  No lock may be released for so long without its holder being told. */
 void sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms);

@@ -104,27 +104,42 @@ may_follow (const lk_decree *former, const lk_decree *later)
                && later->members == former->members);
 }
 
-/*  Settings change by one version, and not along with members. */
-static void
-check_settings (sim_checker *self, const lk_decree *decree)
+/*  Whether it may follow one that is known: which may have come into force, and
+ *  nobody was there to say so. */
+static bool
+follows_any (const sim_checker *self, const lk_decree *decree)
 {
-    const lk_decree *former = NULL;
-    const lk_decree *later = NULL;
+    bool any = false;
 
     for (size_t i = 0; i < self->known_count; i++) {
         const lk_decree *other = &self->known[i].decree;
-        int order = sim_term_compare (other->term, decree->term);
-        if (self->known[i].in_force && order < 0
-            && (!former || sim_term_compare (other->term, former->term) > 0)) {
-            former = other;
-        } else if (self->known[i].in_force && order > 0
-                   && (!later
-                       || sim_term_compare (other->term, later->term) < 0)) {
-            later = other;
+        if (sim_term_compare (other->term, decree->term) < 0) {
+            any = true;
+            if (may_follow (other, decree)) {
+                return true;
+            }
         }
     }
-    if ((former && !may_follow (former, decree))
-        || (later && !may_follow (decree, later))) {
+    return !any;
+}
+
+/*  Settings change by one version, never back, and not along with members. */
+static void
+check_settings (sim_checker *self, const lk_decree *decree)
+{
+    bool fine = follows_any (self, decree);
+
+    for (size_t i = 0; i < self->known_count; i++) {
+        const lk_decree *other = &self->known[i].decree;
+        const bool is_later = sim_term_compare (other->term, decree->term) > 0;
+        if (self->known[i].in_force
+            && (is_later
+                    ? other->settings.version < decree->settings.version
+                    : other->settings.version > decree->settings.version)) {
+            fine = false;
+        }
+    }
+    if (!fine) {
         sim_checker_fail (self, "SETTINGS: decree %llu has version %llu",
                           (unsigned long long) decree->term.number,
                           (unsigned long long) decree->settings.version);
@@ -150,9 +165,9 @@ sim_checker_in_force (sim_checker *self, const lk_decree *decree)
     check_settings (self, decree);
     known->in_force = true;
     known->in_force_at = self->now;
-    forget_queues (self, decree->reclaim);
+    forget_queues (self, decree->reclaim || known->from_disk);
     if (decree->reclaim) {
-        sim_checker_reclaim (self);
+        sim_checker_reclaim (self, known->from_journal);
     }
     self->takeovers++;
     if (!self->any_in_force

@@ -507,13 +507,13 @@ sim_checker_believes (sim_checker *self, sim_who who, int64_t until,
 
 /*  In a reclaim only what services still know of is claimed. */
 void
-sim_checker_reclaim (sim_checker *self)
+sim_checker_reclaim (sim_checker *self, bool from_journal)
 {
     self->reclaimed_at = self->now;
     sim_checker_reclaim_takings (self);
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
-        if (!claim->kept) {
+        if (!claim->kept || from_journal) {
             continue;
         }
         if (sim_claim_unknown (self, claim)) {

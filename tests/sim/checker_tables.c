@@ -464,14 +464,14 @@ is_spoilt (const sim_checker *self, uint8_t host, lk_term term)
 
 /*  Whether the node serves the latest decree, and is past its reclaim; or did
  *  so when it was looked into before: it may be sealed in the very step that
- *  brought it an operation, and keeps what it has. */
+ *  brought it an operation, and keeps what it has, be it on disk. */
 static bool
 is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
 {
     const lk_table *table = node ? lk_node_table (node) : NULL;
     const bool served = self->service[host].seen_in == self->latest + 1;
 
-    return table && table->reclaim == 0
+    return table && table->reclaim == 0 && !lk_node_view (node).late
            && !is_spoilt (self, host, table->decree.term)
            && sim_term_compare (table->decree.term,
                                 sim_checker_latest (self)->term)

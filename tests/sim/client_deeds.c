@@ -119,7 +119,7 @@ told_lost (sim_world *world, uint8_t host, lk_err error)
     } else if (error == LK_FORCED) {
         sim_checker_forced (&world->checker, who);
     } else if (error == LK_LOST) {
-        sim_checker_not_resumed (&world->checker, who);
+        sim_resume_refused (world, who);
         sim_checker_ended (&world->checker, who);
     } else {
         sim_checker_ended (&world->checker, who);

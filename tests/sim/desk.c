@@ -146,6 +146,13 @@ lk_texts_keep (lk_texts *self, lk_settings_id id, lk_name text,
 }
 
 void
+lk_lockd_record (lk_lockd *self, const lk_record *record)
+{
+    (void) record;
+    LK_ASSERT (!self);
+}
+
+void
 lk_texts_adopt (lk_texts *self, lk_settings_id id, int64_t now_s)
 {
     (void) id;

@@ -31,7 +31,8 @@ typedef enum {
     SIM_DIE_LETTER, /* by sender, receiver, kind and how often it was sent */
     SIM_DIE_KINDS,  /* the kinds of locks */
     SIM_DIE_DINERS, /* who wants several locks at once */
-    SIM_DIE_FORGET  /* whether hosts are forgotten */
+    SIM_DIE_FORGET, /* whether hosts are forgotten */
+    SIM_DIE_JOURNAL /* what is on disk */
 } sim_die;
 
 #define SIM_DICE_EVENTS 32 /* types of events, at most */

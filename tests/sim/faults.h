@@ -36,7 +36,8 @@ struct sim_world;
     X (DINERS, "diners")         /* who want several locks at once */          \
     X (DROUGHT, "drought")       /* no quorum for a while after the storm */   \
     X (AFTERMATH, "aftermath")   /* what is not mended after the storm */      \
-    X (FORGETFUL, "forgetful")   /* hosts are forgotten */
+    X (FORGETFUL, "forgetful")   /* hosts are forgotten */                     \
+    X (JOURNAL, "journal")       /* leaders have one */
 
 #define SIM_CIRCUMSTANCE(name, word) SIM_FAULT_##name,
 typedef enum {

@@ -114,6 +114,7 @@ is_unknown (const sim_world *world, uint8_t host)
             continue;
         }
         if (is_in_decree (&world->base.host[other].disk.active, host)
+            || sim_journal_names (world, other, host)
             || (node
                 && lk_node_find_spare (node, LK_HOST_BIT (host), false)
                        != host)) {
@@ -130,6 +131,7 @@ forget_everywhere (sim_world *world, uint8_t host)
         if (world->base.node[other]) {
             lk_node_forget (world->base.node[other], host);
         }
+        sim_journal_forget (world, other, host);
     }
 }
 
@@ -184,7 +186,7 @@ come_and_go (sim_world *world)
     uint8_t host = sim_any_host (world);
     lk_hosts others = find_others (world);
 
-    if (others >> host & 1) {
+    if ((others >> host & 1) && sim_settings_are_elsewhere (world, host)) {
         sim_tell (world, host, "goes for good");
         sim_host_lose (world, host);
         return;

@@ -7,6 +7,8 @@
 #include "calm.h"
 #include "world.h"
 
+#include "node_view.h"
+
 #define INTRODUCE_MS 2000
 #define ALL_EVERY 64 /* steps: each ticket of a node is looked at */
 
@@ -80,6 +82,7 @@ start (sim_world *self, uint8_t place)
     lk_world_start (&self->base, place, sim_host_clock (self, place));
     sim_desk_open (self, place);
     sim_client_service_up (self, place);
+    self->totals.loaded += lk_node_view (self->base.node[place]).sealed;
     sim_tell (self, place, "starts, process %u", host->process);
     sim_host_step (self, place, &event);
 }
@@ -98,9 +101,12 @@ static void
 end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
 {
     sim_host *host = &self->host[place];
+    const bool in_order =
+        host->leaving && lk_node_is_stopped (self->base.node[place]);
 
     /*  What it told as its last words was in its table. */
     sim_checker_tables (&self->checker, self->base.node, self->base.count);
+    sim_journal_end (self, place, in_order);
     lk_node_destroy (&self->base.node[place]);
     self->base.host[place].doom = -1;
     host->tick_at = SIM_FOREVER;
@@ -345,6 +351,12 @@ send (lk_world *base, lk_host place, const lk_lock_message *message)
 }
 
 static void
+records (lk_world *base, lk_host place)
+{
+    sim_journal_record ((sim_world *) base, place);
+}
+
+static void
 note (lk_world *base, lk_host place, const lk_effect *effect)
 {
     sim_world *self = (sim_world *) base;
@@ -353,6 +365,7 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
     switch (effect->type) {
     case LK_DO_PERSIST:
     case LK_DO_KEEP:
+    case LK_DO_RECORD:
     case LK_DO_SEND:
         break; /* see above */
     case LK_DO_TELL:
@@ -444,8 +457,11 @@ take_step (lk_world *base, lk_host place, const lk_event *event,
 void
 sim_hosts_init (sim_world *self)
 {
-    static const lk_world_layer layer = {
-        .writes = writes, .keeps = keeps, .send = send, .note = note};
+    static const lk_world_layer layer = {.writes = writes,
+                                         .keeps = keeps,
+                                         .records = records,
+                                         .send = send,
+                                         .note = note};
 
     self->base.layer = &layer;
     self->base.take_step = take_step;
@@ -521,6 +537,7 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
         end_service (self, place, host->doom_reboot, host->doom_away);
         return;
     }
+    sim_journal_look (self, place);
     note_status (self, place, &effects);
     if (host->leaving && lk_node_is_stopped (node)) {
         end_service (self, place, false, host->leave_away);

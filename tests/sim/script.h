@@ -29,6 +29,7 @@ typedef struct {
     uint32_t ballast; /* locks of the application with very many */
     bool (*takes) (struct sim_world *world, const lk_lock_message *message);
     bool kinds; /* applications ask for locks of every kind */
+    lk_journal_mode journal;
 } sim_script;
 
 /*  How far the story has come. */

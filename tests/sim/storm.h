@@ -71,6 +71,9 @@ void sim_storm_duel (struct sim_world *world);
 void sim_storm_edit_settings (struct sim_world *world);
 void sim_storm_spoil_settings (struct sim_world *world);
 
+/*  Whether another host has the text, so that this one's is not the last. */
+bool sim_settings_are_elsewhere (const struct sim_world *world, uint8_t host);
+
 /*  What a host asked for settings answers. */
 void sim_settings_answered (struct sim_world *world, uint8_t host,
                             lk_err error);

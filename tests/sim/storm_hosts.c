@@ -180,6 +180,7 @@ sim_storm_lose_disk (sim_world *world)
     uint8_t host = sim_any_host (world);
 
     if (world->base.count < SIM_HOSTS_MAX
+        && sim_settings_are_elsewhere (world, host)
         && is_dispensable (world, first_members (world), host)) {
         world->totals.disk_lost++;
         sim_host_lose_disk (world, host, draw_away (world));
@@ -194,7 +195,8 @@ sim_storm_lose_minority (sim_world *world)
 
     for (; left > 0; left--) {
         uint8_t host = sim_any_host (world);
-        if ((members >> host & 1) && is_dispensable (world, members, host)) {
+        if ((members >> host & 1) && sim_settings_are_elsewhere (world, host)
+            && is_dispensable (world, members, host)) {
             sim_host_lose (world, host);
         }
     }

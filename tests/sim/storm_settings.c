@@ -92,14 +92,22 @@ another_has (const sim_world *world, uint8_t host, lk_settings_id id)
     return false;
 }
 
+bool
+sim_settings_are_elsewhere (const sim_world *world, uint8_t host)
+{
+    const lk_settings_id id = world->base.host[host].disk.active.settings;
+
+    return id.version == 0 || another_has (world, host, id);
+}
+
 /*  It shows when the service starts again. */
 void
 sim_storm_spoil_settings (sim_world *world)
 {
     uint8_t host = sim_any_host (world);
-    const lk_settings_id id = world->base.host[host].disk.active.settings;
 
-    if (id.version == 0 || !another_has (world, host, id)) {
+    if (world->base.host[host].disk.active.settings.version == 0
+        || !sim_settings_are_elsewhere (world, host)) {
         return;
     }
     world->totals.spoilt++;

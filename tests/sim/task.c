@@ -15,17 +15,19 @@
 static void
 usage (FILE *stream, const char *program)
 {
-    fprintf (stream,
-             "usage: %s [--seed N] [--runs M | --steps S] [--jobs J]\n"
-             "       [--script NAME|all] [--members 1..7] [--twice] "
-             "[--keep-going]\n"
-             "       [--no-shrink] [--progress SECONDS] [--story] [--verbose] "
-             "[--list]\n"
-             "A run may be made smaller, which the command of a failing seed "
-             "does:\n"
-             "       [--others N] [--leaders 1|3|5] [--faults LIST|none]\n"
-             "       [--apps LIST|none] [--storm MS] [--gaps MS]\n",
-             program);
+    fprintf (
+        stream,
+        "usage: %s [--seed N] [--runs M | --steps S] [--jobs J]\n"
+        "       [--script NAME|all] [--members 1..7] [--twice] "
+        "[--keep-going]\n"
+        "       [--no-shrink] [--progress SECONDS] [--story] [--verbose] "
+        "[--list]\n"
+        "A run may be made smaller, which the command of a failing seed "
+        "does:\n"
+        "       [--others N] [--leaders 1|3|5] [--journal off|async|sync]\n"
+        "       [--faults LIST|none]\n"
+        "       [--apps LIST|none] [--storm MS] [--gaps MS]\n",
+        program);
 }
 
 static void
@@ -93,6 +95,17 @@ set_apps (sim_task *self, const char *text)
 }
 
 static bool
+set_journal (sim_options *world, const char *word)
+{
+    world->journal = LK_JOURNAL_MODES - 1;
+    while (world->journal >= 0
+           && strcmp (word, lk_journal_words[world->journal]) != 0) {
+        world->journal--;
+    }
+    return world->journal >= 0;
+}
+
+static bool
 set_faults (sim_task *self, const char *text)
 {
     static sim_fault_set set;
@@ -112,6 +125,7 @@ static const struct option long_options[] = {
     {"members", required_argument, NULL, 'n'},
     {"others", required_argument, NULL, 'o'},
     {"leaders", required_argument, NULL, 'L'},
+    {"journal", required_argument, NULL, 'J'},
     {"faults", required_argument, NULL, 'f'},
     {"apps", required_argument, NULL, 'a'},
     {"storm", required_argument, NULL, 'm'},
@@ -140,6 +154,8 @@ set_world (sim_task *self, int option, const char *value)
         return (world->others = number (value, 0, 2)) >= 0;
     case 'L':
         return (world->leaders = number (value, 1, 5)) > 0;
+    case 'J':
+        return set_journal (world, value);
     case 'f':
         return set_faults (self, value);
     case 'a':

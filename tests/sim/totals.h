@@ -70,6 +70,10 @@
     X (edited, "change of settings made")                                      \
     X (outdated, "change of settings that came too late")                      \
     X (spoilt, "settings damaged on a disk")                                   \
+    X (loaded, "table from a journal")                                         \
+    X (lost_records, "records lost")                                           \
+    X (damaged, "journal damaged")                                             \
+    X (late_reclaims, "reclaim with a journal")                                \
     X (wrong_table, "table made wrong")                                        \
     X (false_gone, "false end reported")                                       \
     X (at_split, "split at a message")                                         \

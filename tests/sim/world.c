@@ -122,6 +122,7 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     uint32_t processes = self->lives[place] ? host->process : 0;
 
     memset (host, 0, sizeof *host);
+    lk_world_journal_destroy (&base->journal);
     *base = (lk_world_host) {.doom = -1};
     host->process = processes;
     sim_dice_take (self, SIM_DIE_HOST, self->lives[place] << 8 | place);
@@ -146,6 +147,7 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     }
     host->batch_ms =
         self->options.script ? -1 : (int) sim_between (self, -3, 3);
+    sim_journal_draw_host (self, place);
     sim_checker_facts (&self->checker, place, &base->disk, true);
     sim_post (self, up_at, SIM_EVENT_UP, place, 0);
     sim_post (self, self->now + 300, SIM_EVENT_INTRODUCE, place, 0);
@@ -177,6 +179,7 @@ draw_hosts (sim_world *self)
     }
     self->base.count += self->member_count;
     draw_config (self, &self->common);
+    sim_journal_begin (self);
     for (uint8_t place = 0; place < self->base.count; place++) {
         sim_host_draw (self, place, place < self->member_count,
                        sim_between (self, 0, 300));
@@ -348,11 +351,16 @@ watch (sim_world *self)
     sim_post (self, self->now + WATCH_MS, SIM_EVENT_WATCH, 0, 0);
 }
 
+/*  From here on nothing is granted; or it is over. */
 static void
-rain (sim_world *self)
+go_on_in_drought (sim_world *self, bool rains)
 {
-    sim_drought_check (self);
-    begin_calm (self);
+    if (rains) {
+        sim_drought_check (self);
+        begin_calm (self);
+    } else {
+        self->dry_grants = self->checker.grants;
+    }
 }
 
 static void
@@ -399,6 +407,9 @@ happen (sim_world *self, const sim_event *event)
     case SIM_EVENT_FORGET:
         sim_forget_strike (self);
         break;
+    case SIM_EVENT_RECORD:
+        sim_journal_arrive (self, event->host, event->what);
+        break;
     case SIM_EVENT_DINER:
         sim_dining_act (self, event->what);
         break;
@@ -421,19 +432,15 @@ happen (sim_world *self, const sim_event *event)
         watch (self);
         break;
     case SIM_EVENT_DRY:
-        self->dry_grants = self->checker.grants;
-        break;
     case SIM_EVENT_RAIN:
-        rain (self);
+        go_on_in_drought (self, event->type == SIM_EVENT_RAIN);
         break;
     case SIM_EVENT_APPS_END:
         end_apps (self);
         break;
     case SIM_EVENT_END:
-        sim_calm_check (self);
-        break;
     case SIM_EVENT_COUNT:
-        break;
+        sim_calm_check (self);
     }
 }
 

@@ -65,6 +65,7 @@ typedef enum {
     SIM_EVENT_DINER,  /* what = place */
     SIM_EVENT_FLUSH,  /* the end of a service's wake-up */
     SIM_EVENT_FORGET, /* somebody forgets a host */
+    SIM_EVENT_RECORD, /* records get to the disk */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -85,6 +86,7 @@ typedef struct {
     bool gone_for_good;
     bool dried;           /* stays away till the end of a drought */
     int changes;          /* that it was asked for and has not answered */
+    int disk_ms;          /* until a record is written, at most */
     lk_settings_id edits; /* that it is asked for; version 0: none */
 } sim_host;
 
@@ -100,6 +102,7 @@ typedef struct {
     int64_t storm_ms;            /* 0: the seed says */
     int64_t gap_ms;              /* at most, after a fault that is left out */
     int leaders;                 /* 0: the seed says */
+    int journal;                 /* lk_journal_mode of all; -1: the same */
     bool story;                  /* tell what happens ... */
     bool verbose;                /* ... and each message */
 } sim_options;
@@ -115,6 +118,7 @@ typedef struct sim_world {
     int64_t now;           /* true time, ms */
     uint64_t digest;       /* of all that happened */
     lk_node_config common; /* what all hosts have in common */
+    bool mixed_journals;
     bool extreme_clocks;
     bool wrong_clocks;
     bool fair_clocks; /* wrong by 3 % at most */
@@ -147,7 +151,7 @@ typedef struct sim_world {
 /*  The seed alone says what the run is like. */
 #define SIM_OPTIONS_NONE                                                       \
     {                                                                          \
-        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER                \
+        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER, .journal = -1 \
     }
 
 void sim_world_init (sim_world *self);
@@ -176,6 +180,26 @@ void sim_hosts_init (sim_world *self);
 /*  Sends LOCKSTARTED, now and every so often. */
 void sim_host_introduce (sim_world *self, uint8_t host);
 
+/*  Which journals the hosts have (journal.c), all the same or each another; and
+ *  that of a host. */
+void sim_journal_begin (sim_world *self);
+void sim_journal_draw_host (sim_world *self, uint8_t host);
+
+/*  Whether its journal, if it has one, names another host; which it forgets. */
+bool sim_journal_names (const sim_world *self, uint8_t host, uint8_t other);
+void sim_journal_forget (sim_world *self, uint8_t host, uint8_t other);
+
+/*  A record of it waits for the disk. */
+void sim_journal_record (sim_world *self, uint8_t host);
+
+/*  Its service ends: what waits is written in part, or all of it, as in good
+ *  order; and the disk may be damaged. */
+void sim_journal_end (sim_world *self, uint8_t host, bool in_order);
+
+/*  It has made a step: a decree may be elected, and where its table comes from
+ *  shows only now. */
+void sim_journal_look (sim_world *self, uint8_t host);
+
 /*  Makes a host that has never been there, though another one may have had its
  *  number; its service starts at `up_at`. */
 void sim_host_draw (sim_world *self, uint8_t host, bool member, int64_t up_at);
@@ -186,6 +210,9 @@ void sim_host_up (sim_world *self, uint8_t host);
 /*  Gives the service of a host an event and carries out the effects. The
  *  event's time is filled in. */
 void sim_host_step (sim_world *self, uint8_t host, lk_event *event);
+
+/*  All records that wait are on the disk, if that process still runs. */
+void sim_journal_arrive (sim_world *self, uint8_t host, uint32_t process);
 
 /*  The end of a wake-up: what was to travel together does. */
 void sim_host_flush (sim_world *self, uint8_t host);

@@ -167,7 +167,7 @@ for room in base table leader proxy election node; do
         sed "s/\"${room}_private[^|]*|//")
     [ $room != node ] || others=
     layer $core/$room \
-        "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/(error|mode)\\.h>|<utlist\\.h>|$standard" \
+        "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|record|state)\\.h\"|$local_header|<lockkeeper/(error|mode)\\.h>|<utlist\\.h>|$standard" \
         "$others<errno\\.h>" "${files[@]}"
 done
 

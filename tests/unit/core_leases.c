@@ -357,7 +357,7 @@ START_TEST (condemned_in_one_term)
     lk_plant (node).core->peer[HOST].condemned = 3;
     lk_table_init (&table);
     lk_table_begin (&table, &later);
-    lk_leader_install (lk_node_leader (node), &table);
+    lk_leader_install (lk_node_leader (node), &table, LK_TABLE_NEW);
     ck_assert_uint_eq (lk_node_core (node)->peer[HOST].condemned, 0);
 }
 END_TEST
@@ -619,7 +619,7 @@ lead_alone (uint8_t reclaim)
     table.decree = decree;
     table.reclaim = reclaim;
     lk_promise (lk_node_election (node), decree.term);
-    lk_leader_install (lk_node_leader (node), &table);
+    lk_leader_install (lk_node_leader (node), &table, LK_TABLE_NEW);
     give_decree (1, LK_MSG_READY, &decree);
 }
 

@@ -21,7 +21,7 @@ offer_own (void)
     for (size_t i = 0; i < 3; i++) {
         lk_table_restore (&table, &ticket[i], now_ms);
     }
-    lk_leader_install (lk_node_leader (node), &table);
+    lk_leader_install (lk_node_leader (node), &table, LK_TABLE_NEW);
     const uint64_t mark = lk_digest_mark (lk_node_table (node));
     elect_with (&next, lk_node_core (node)->config.self);
     give_plain (2, LK_MSG_ENTERED, next.term);
@@ -96,7 +96,7 @@ have_former (uint64_t sequence)
         lk_table_restore (&table, &ticket[i], now_ms);
     }
     table.sequence[1] = sequence;
-    lk_leader_install (lk_node_leader (node), &table);
+    lk_leader_install (lk_node_leader (node), &table, LK_TABLE_NEW);
     return lk_digest_mark (lk_node_table (node));
 }
 

@@ -107,6 +107,7 @@ say_effect (const lk_effect *effect)
              effect->facts.session);
         break;
     case LK_DO_KEEP:
+    case LK_DO_RECORD:
         break;
     case LK_DO_SEND:
         if (effect->message->kind != LK_MSG_PING) {

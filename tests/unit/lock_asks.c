@@ -232,8 +232,8 @@ START_TEST (given_back_by_key_is_history)
                                             .course.asked_ms = !again}};
         add_effect ((lk_effect) {.type = LK_DO_TELL, .answer = answer});
         tick ();
-        ck_assert_uint_eq (
-            lk_journal_count (lockd.journal, bus.now_ms).releases, own);
+        ck_assert_uint_eq (lk_recent_count (lockd.recent, bus.now_ms).releases,
+                           own);
     }
 }
 END_TEST
@@ -250,7 +250,7 @@ START_TEST (a_force_is_history_once)
                     9, LK_OK);
         tick ();
     }
-    ck_assert_uint_eq (lk_journal_number (lockd.journal), 1);
+    ck_assert_uint_eq (lk_recent_number (lockd.recent), 1);
 }
 END_TEST
 

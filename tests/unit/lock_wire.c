@@ -146,6 +146,7 @@ carry_out (world *w, lk_host self, const lk_effect *effect)
         tell (w, "%d persist %" PRIu64, self, effect->facts.session);
         break;
     case LK_DO_KEEP:
+    case LK_DO_RECORD:
         break;
     case LK_DO_SEND:
         send (w, effect->message, self);

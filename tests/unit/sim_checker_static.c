@@ -28,7 +28,7 @@ START_TEST (a_static_lock_outlives_its_host)
     expect_nothing ();
     get (0, 1, mode, 100, 1);
     sim_checker_service_gone (&checker, 0, true);
-    sim_checker_reclaim (&checker); /* nobody was left who knew of it */
+    sim_checker_reclaim (&checker, false); /* nobody was left who knew of it */
     get (1, 2, shared, 101, 1);
     expect_nothing ();
 }

@@ -46,7 +46,7 @@ note (lk_past_event event, int64_t ago_ms)
                           .at_ms = bus.now_ms - ago_ms,
                           .key = {"\0\0backup/db-1", 13},
                           .held_ms = event == LK_PAST_RELEASED ? 1500 : 0};
-    lk_journal_add (lockd.journal, &past);
+    lk_recent_add (lockd.recent, &past);
 }
 
 static const lk_node_own own[] = {

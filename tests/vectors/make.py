@@ -42,7 +42,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
              "address": "00000000000000000000ffff0a000002",
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
-CLUSTER = {"protocol": 4, "cluster": "demo",
+CLUSTER = {"protocol": 5, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
@@ -363,7 +363,8 @@ APPLICATION = [
       "since_ms": 0, "leads": True, "may_lead": True, "leaders_max": 3,
       "phase": "elected", "term": 7, "proposer": "h1",
       "leaders": ["h2", "h1", "h3"], "members": ["h1", "h2", "h3"],
-      "sees": ["h1", "h2", "h3"], "session": 3, "lease_left": 7800,
+      "sees": ["h1", "h2", "h3"], "journal": "off", "session": 3,
+      "lease_left": 7800,
       "requests": 1, "tickets": 2, "grants": 1, "releases": 0,
       "grants_lately": 1, "releases_lately": 0, "alerts": 1,
       "alert": "2026-11-20T12:00:00Z wrong table: host=h3",
@@ -377,7 +378,8 @@ APPLICATION = [
       "since_ms": 0, "leads": False, "may_lead": True, "leaders_max": 3,
       "phase": "pause", "term": 7, "proposer": "h1",
       "leaders": ["h2", "h1", "h3"], "members": ["h1", "h2", "h3"],
-      "sees": ["h1"], "session": 3, "lease_left": 0, "requests": 1,
+      "sees": ["h1"], "journal": "off", "session": 3, "lease_left": 0,
+      "requests": 1,
       "tickets": 2, "grants": 0, "releases": 0, "grants_lately": 0,
       "releases_lately": 0, "alerts": 0, "jeopardy": 0, "answering": True,
       "reason": "sees 1 of 3 members, needs 2"}),

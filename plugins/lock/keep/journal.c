@@ -1,206 +1,126 @@
-/*  journal.c - the latest grants and ends of locks that this service saw
+/*  journal.c - the journal of this host's lock service
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
- *
- *  A ring of bytes: each event is a head and its names behind it, in multiples
- *  of 8 bytes and in one piece. Positions count on for ever.
  */
 
 #include "journal.h"
 
 #include "util/alloc.h"
-#include "util/assert.h"
 
-#include <string.h>
-
-#define FILLING 1u /* in a size: nothing up to the end of the ring */
-#define SECONDS (LK_JOURNAL_RATE_S + 2)
-
-typedef struct {
-    uint32_t size; /* of all of it */
-    uint32_t pid;
-    uint64_t number;
-    int64_t at_ms;
-    uint64_t token;
-    uint32_t waited_ms;
-    uint32_t held_ms;
-    uint16_t key_size;
-    uint16_t owner_size;
-    uint16_t reason_size;
-    uint8_t event;
-    uint8_t error;
-    char names[];
-} head;
-
-typedef struct {
-    char *data;
-    size_t size;
-    uint64_t begin, end;
-    uint64_t forgotten; /* number of the last one that is gone */
-} ring;
-
-typedef struct {
-    int64_t second;
-    uint32_t grants, releases;
-} tally;
+#include <errno.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 struct lk_journal {
-    ring usual, rare;
-    uint64_t number;
-    uint64_t grants, releases;
-    tally tally[SECONDS];
+    pthread_t thread;
+    lk_journal_file *file; /* the thread's */
+    int fd;
+
+    /*  Of both. */
+    pthread_mutex_t mutex;
+    pthread_cond_t more;
+    lk_journal_batch *first;
+    lk_journal_batch *last;
+    uint64_t number; /* on disk */
+    lk_err error;
+    lk_problem problem;
+    bool is_over; /* when nothing waits any more */
 };
 
-/*  -------------------------------------------------------- a ring */
+/*  -------------------------------------------------------- the thread */
 
-static head *
-head_at (const ring *self, uint64_t position)
+/*  All that wait; NULL: there will be none. */
+static lk_journal_batch *
+await_batches (lk_journal *self)
 {
-    return (head *) (void *) (self->data + position % self->size);
+    pthread_mutex_lock (&self->mutex);
+    while (!self->first && !self->is_over) {
+        pthread_cond_wait (&self->more, &self->mutex);
+    }
+    lk_journal_batch *batches = self->first;
+    self->first = self->last = NULL;
+    pthread_mutex_unlock (&self->mutex);
+    return batches;
+}
+
+static uint64_t
+drop_all (lk_journal_batch *batches)
+{
+    uint64_t number = 0;
+    while (batches) {
+        lk_journal_batch *batch = batches;
+        batches = batch->next;
+        number = batch->number;
+        lk_journal_batch_destroy (&batch);
+    }
+    return number;
 }
 
 static void
-forget_first (ring *self)
+say (lk_journal *self, uint64_t number, lk_err error, const lk_problem *problem)
 {
-    const head *first = head_at (self, self->begin);
-    if ((first->size & FILLING) == 0) {
-        self->forgotten = first->number;
+    const uint64_t one = 1;
+    pthread_mutex_lock (&self->mutex);
+    if (error == LK_OK) {
+        self->number = number;
+    } else {
+        self->error = error;
+        self->problem = *problem;
     }
-    self->begin += first->size & ~FILLING;
+    pthread_mutex_unlock (&self->mutex);
+    (void) !write (self->fd, &one, sizeof one);
 }
 
-/*  NULL: it is larger than a ring may take. */
-static head *
-make_room (ring *self, size_t size)
+/*  What could not be written is followed by nothing. */
+static void *
+write_batches (void *user)
 {
-    const size_t rest = self->size - self->end % self->size;
-    const size_t filling = rest < size ? rest : 0;
-    if (size > self->size / 4) {
-        return NULL;
-    }
-    while (self->end + filling + size - self->begin > self->size) {
-        forget_first (self);
-    }
-    if (filling > 0) {
-        head_at (self, self->end)->size = (uint32_t) filling | FILLING;
-        self->end += filling;
-    }
-    head *room = head_at (self, self->end);
-    room->size = (uint32_t) size;
-    self->end += size;
-    return room;
-}
-
-static char *
-put_name (char *room, lk_name name)
-{
-    if (name.size > 0) {
-        memcpy (room, name.data, name.size);
-    }
-    return room + name.size;
-}
-
-static void
-add (ring *self, const lk_past *past, uint64_t number)
-{
-    const size_t names =
-        (size_t) past->key.size + past->owner.size + past->reason.size;
-    head *it = make_room (self, (sizeof *it + names + 7) & ~(size_t) 7);
-    if (!it) {
-        self->forgotten = number;
-        return;
-    }
-    it->pid = past->pid;
-    it->number = number;
-    it->at_ms = past->at_ms;
-    it->token = past->token;
-    it->waited_ms = past->waited_ms;
-    it->held_ms = past->held_ms;
-    it->key_size = past->key.size;
-    it->owner_size = past->owner.size;
-    it->reason_size = past->reason.size;
-    it->event = (uint8_t) past->event;
-    it->error = (uint8_t) past->error;
-    put_name (put_name (put_name (it->names, past->key), past->owner),
-              past->reason);
-}
-
-/*  The event at a position, which moves on to it over what is filling; NULL:
- *  there is none. */
-static const head *
-look (const ring *self, uint64_t *position)
-{
-    while (*position < self->end) {
-        const head *it = head_at (self, *position);
-        if ((it->size & FILLING) == 0) {
-            return it;
+    lk_journal *self = user;
+    lk_journal_batch *batches;
+    lk_problem problem = {0};
+    lk_err error = LK_OK;
+    while ((batches = await_batches (self))) {
+        if (error == LK_OK) {
+            error = lk_journal_file_write (self->file, batches, &problem);
+            say (self, drop_all (batches), error, &problem);
+        } else {
+            (void) drop_all (batches);
         }
-        *position += it->size & ~FILLING;
     }
     return NULL;
 }
 
-/*  -------------------------------------------------------- counts */
+/*  -------------------------------------------------------- its owner */
 
-static tally *
-tally_of (lk_journal *self, int64_t second)
+static lk_err
+start (lk_journal *self, lk_problem *problem)
 {
-    tally *it = &self->tally[second % SECONDS];
-    if (it->second != second) {
-        *it = (tally) {.second = second};
+    self->fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (self->fd == -1) {
+        return lk_problem_errno (problem, "cannot keep a journal");
     }
-    return it;
-}
-
-static void
-count (lk_journal *self, const lk_past *past)
-{
-    tally *it = tally_of (self, past->at_ms / 1000);
-    switch (past->event) {
-    case LK_PAST_GRANTED:
-        self->grants++;
-        it->grants++;
-        break;
-    case LK_PAST_RELEASED:
-    case LK_PAST_ENDED:
-    case LK_PAST_LOST:
-        self->releases++;
-        it->releases++;
-        break;
-    case LK_PAST_FAILED:
-    case LK_PAST_FORCED:
-    case LK_PAST_COUNT:
-        break;
+    pthread_mutex_init (&self->mutex, NULL);
+    pthread_cond_init (&self->more, NULL);
+    errno = pthread_create (&self->thread, NULL, write_batches, self);
+    if (errno != 0) {
+        close (self->fd);
+        return lk_problem_errno (problem, "cannot keep a journal");
     }
+    return LK_OK;
 }
-
-lk_journal_counts
-lk_journal_count (const lk_journal *self, int64_t now_ms)
-{
-    lk_journal_counts counts = {.grants = self->grants,
-                                .releases = self->releases};
-    const int64_t now = now_ms / 1000;
-    for (size_t i = 0; i < SECONDS; i++) {
-        const tally *it = &self->tally[i];
-        if (it->second < now && it->second >= now - LK_JOURNAL_RATE_S) {
-            counts.grants_lately += it->grants;
-            counts.releases_lately += it->releases;
-        }
-    }
-    return counts;
-}
-
-/*  -------------------------------------------------------- life */
 
 lk_journal *
-lk_journal_new (void)
+lk_journal_new (lk_journal_file **file_p, lk_problem *problem)
 {
     lk_journal *self = lk_alloc (sizeof *self);
-    self->usual.size = LK_JOURNAL_USUAL_SIZE;
-    self->rare.size = LK_JOURNAL_RARE_SIZE;
-    self->usual.data = lk_alloc (self->usual.size);
-    self->rare.data = lk_alloc (self->rare.size);
+    self->file = *file_p;
+    if (start (self, problem) != LK_OK) {
+        lk_free (self);
+        return NULL;
+    }
+    *file_p = NULL;
     return self;
 }
 
@@ -208,90 +128,53 @@ void
 lk_journal_destroy (lk_journal **self_p)
 {
     lk_journal *self = *self_p;
-    if (self) {
-        lk_free (self->usual.data);
-        lk_free (self->rare.data);
-        lk_free (self);
-        *self_p = NULL;
+    if (!self) {
+        return;
     }
+    pthread_mutex_lock (&self->mutex);
+    self->is_over = true;
+    pthread_cond_signal (&self->more);
+    pthread_mutex_unlock (&self->mutex);
+    pthread_join (self->thread, NULL);
+    pthread_cond_destroy (&self->more);
+    pthread_mutex_destroy (&self->mutex);
+    close (self->fd);
+    lk_journal_file_destroy (&self->file);
+    lk_free (self);
+    *self_p = NULL;
 }
-
-/*  -------------------------------------------------------- events */
 
 void
-lk_journal_add (lk_journal *self, const lk_past *past)
+lk_journal_put (lk_journal *self, lk_journal_batch **batch_p)
 {
-    LK_ASSERT (past->at_ms >= 0 && past->event < LK_PAST_COUNT);
-    const bool usual =
-        past->event == LK_PAST_GRANTED || past->event == LK_PAST_RELEASED;
-    count (self, past);
-    add (usual ? &self->usual : &self->rare, past, ++self->number);
-}
-
-lk_journal_place
-lk_journal_begin (const lk_journal *self)
-{
-    return (lk_journal_place) {self->usual.begin, self->rare.begin};
-}
-
-static lk_past
-past_of (const head *it)
-{
-    const char *owner = it->names + it->key_size;
-    return (lk_past) {
-        .event = (lk_past_event) it->event,
-        .error = (lk_err) it->error,
-        .number = it->number,
-        .at_ms = it->at_ms,
-        .key = {it->names, it->key_size},
-        .owner = {owner, it->owner_size},
-        .reason = {owner + it->owner_size, it->reason_size},
-        .token = it->token,
-        .pid = it->pid,
-        .waited_ms = it->waited_ms,
-        .held_ms = it->held_ms,
-    };
-}
-
-bool
-lk_journal_next (const lk_journal *self, lk_journal_place *place, lk_past *past)
-{
-    const head *usual = look (&self->usual, &place->usual);
-    const head *rare = look (&self->rare, &place->rare);
-    if (!usual && !rare) {
-        return false;
-    }
-    if (!rare || (usual && usual->number < rare->number)) {
-        place->usual += usual->size;
-        *past = past_of (usual);
+    lk_journal_batch *batch = *batch_p;
+    *batch_p = NULL;
+    pthread_mutex_lock (&self->mutex);
+    if (self->last) {
+        self->last->next = batch;
     } else {
-        place->rare += rare->size;
-        *past = past_of (rare);
+        self->first = batch;
     }
-    return true;
+    self->last = batch;
+    pthread_cond_signal (&self->more);
+    pthread_mutex_unlock (&self->mutex);
 }
 
-uint64_t
-lk_journal_number (const lk_journal *self)
+int
+lk_journal_fd (const lk_journal *self)
 {
-    return self->number;
+    return self->fd;
 }
 
-uint64_t
-lk_journal_forgotten (const lk_journal *self)
+lk_err
+lk_journal_take (lk_journal *self, uint64_t *number, lk_problem *problem)
 {
-    return self->usual.forgotten > self->rare.forgotten ? self->usual.forgotten
-                                                        : self->rare.forgotten;
-}
-
-const char *
-lk_past_word (lk_past_event event)
-{
-    static const char *const word[LK_PAST_COUNT] = {
-        [LK_PAST_GRANTED] = "granted", [LK_PAST_RELEASED] = "released",
-        [LK_PAST_ENDED] = "ended",     [LK_PAST_LOST] = "lost",
-        [LK_PAST_FAILED] = "failed",   [LK_PAST_FORCED] = "forced",
-    };
-    LK_ASSERT ((unsigned) event < LK_PAST_COUNT);
-    return word[event];
+    uint64_t count;
+    (void) !read (self->fd, &count, sizeof count);
+    pthread_mutex_lock (&self->mutex);
+    *number = self->number;
+    *problem = self->problem;
+    const lk_err error = self->error;
+    pthread_mutex_unlock (&self->mutex);
+    return error;
 }

@@ -1,82 +1,34 @@
-/*  journal.h - the latest grants and ends of locks that this service saw
+/*  journal.h - the journal of this host's lock service
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A bounded memory, lost with the process. What happens all the time (granted,
- *  released) and what is rare have a ring each, so that a busy lock does not
- *  push out why another one was lost.
+ *  A thread writes records, all that wait in one transaction, so that nothing
+ *  waits for the disk but what has to.
  */
 
 #ifndef LK_JOURNAL_H
 #define LK_JOURNAL_H
 
-#include "wire/lock_message.h"
-
-#include <lockkeeper/error.h>
-
-#define LK_JOURNAL_USUAL_SIZE (1024 * 1024) /* bytes, some 10,000 events */
-#define LK_JOURNAL_RARE_SIZE (256 * 1024)
-#define LK_JOURNAL_RATE_S 10 /* rates are of the last so many seconds */
-
-typedef enum {
-    LK_PAST_GRANTED,
-    LK_PAST_RELEASED, /* as asked for */
-    LK_PAST_ENDED,    /* with the process of its holder */
-    LK_PAST_LOST,     /* `error`: why */
-    LK_PAST_FAILED,   /* not obtained: `error` */
-    LK_PAST_FORCED,   /* `owner`, an operator, asked to take it away */
-    LK_PAST_COUNT
-} lk_past_event;
-
-typedef struct {
-    lk_past_event event;
-    lk_err error;
-    uint64_t number; /* of the event, from 1 on */
-    int64_t at_ms;
-    lk_name key; /* the object's, with zone and context */
-    lk_name owner;
-    lk_name reason; /* an operator's, or a sentence */
-    uint64_t token; /* 0: not known */
-    uint32_t pid;
-    uint32_t waited_ms;
-    uint32_t held_ms;
-} lk_past;
-
-/*  Events in the order in which they came, from the oldest kept on. */
-typedef struct {
-    uint64_t usual, rare;
-} lk_journal_place;
+#include "journal_file.h"
 
 typedef struct lk_journal lk_journal;
 
-lk_journal *lk_journal_new (void);
+/*  Takes the file. NULL and problem: there is no thread to be had. */
+lk_journal *lk_journal_new (lk_journal_file **file_p, lk_problem *problem);
+
+/*  Waits until all is written. NULL-safe, nulls the pointer. */
 void lk_journal_destroy (lk_journal **self_p);
 
-/*  Copies what `past` has and gives it the next number; an event with names
- *  too long to be kept is counted, but not kept. */
-void lk_journal_add (lk_journal *self, const lk_past *past);
+/*  Takes the batch. */
+void lk_journal_put (lk_journal *self, lk_journal_batch **batch_p);
 
-/*  Starts at the oldest one with lk_journal_begin; false behind the last.
- *  Borrowed until something is added. */
-lk_journal_place lk_journal_begin (const lk_journal *self);
-bool lk_journal_next (const lk_journal *self, lk_journal_place *place,
-                      lk_past *past);
+/*  Readable when there is something to take. */
+int lk_journal_fd (const lk_journal *self);
 
-/*  The last event's; 0: there was none. And of the last one that is not kept
- *  any more. */
-uint64_t lk_journal_number (const lk_journal *self);
-uint64_t lk_journal_forgotten (const lk_journal *self);
-
-/*  Grants, and ends of what was granted: of all time, and those of the last
- *  LK_JOURNAL_RATE_S whole seconds. */
-typedef struct {
-    uint64_t grants, releases;
-    uint64_t grants_lately, releases_lately;
-} lk_journal_counts;
-
-lk_journal_counts lk_journal_count (const lk_journal *self, int64_t now_ms);
-
-const char *lk_past_word (lk_past_event event);
+/*  The number of the last record on disk. LK_SYSTEM and problem: one could not
+ *  be written, and none is any more. */
+lk_err lk_journal_take (lk_journal *self, uint64_t *number,
+                        lk_problem *problem);
 
 #endif

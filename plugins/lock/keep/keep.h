@@ -9,8 +9,9 @@
  *      state.c      the state file, and the node that begins with it
  *      situation.c  the decree, hosts-min, and why locks cannot be had
  *      room.c       hosts that are gone and hold nothing make room
- *      notes.c      what happens to locks, for journal.c
+ *      notes.c      what happens to locks, for recent.c
  *      texts.c      the cluster's settings, and those before
+ *      recorded.c   the journal; journal.c writes it, journal_file.c has it
  *      apps.c       table of applications;  peers.c  table of lock services
  *      unsent.c     answers that the router did not take
  */
@@ -22,6 +23,7 @@
 #include "journal.h"
 #include "node.h"
 #include "peers.h"
+#include "recent.h"
 #include "settings/lock.h"
 #include "texts.h"
 #include "wire/lock_state.h"
@@ -74,7 +76,11 @@ typedef struct {
     lk_hosts packs; /* those of them that read packed bodies */
     lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
-    lk_journal *journal;
+    lk_recent *recent;
+    lk_journal_file *journal_file; /* until the node begins */
+    lk_journal *journal;           /* since then; NULL: off */
+    lk_record_head recorded;       /* the table that it began with */
+    lk_arena recorded_names;       /* of a ticket of that */
     lk_demand_change change;
     uint32_t attachment;  /* counts routers found */
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
@@ -114,6 +120,19 @@ bool lk_lockd_persist (lk_lockd *self);
 /*  Writes the charter of our peers into the state file: it is that of the
  *  cluster that we have joined. False: it could not, and everything is over. */
 bool lk_lockd_keep_charter (lk_lockd *self);
+
+/*  -------------------------------------------------------- journal */
+
+/*  Opens it as the state file, the options say, or sees that there is none.
+ *  False: logged. */
+bool lk_lockd_open_journal (lk_lockd *self);
+
+/*  The table that it has, for a node that begins. */
+void lk_lockd_give_table (lk_lockd *self, lk_node_config *config);
+
+/*  The node has taken that: from now on it is written. False: logged. */
+bool lk_lockd_start_journal (lk_lockd *self);
+void lk_lockd_record (lk_lockd *self, const lk_record *record);
 
 /*  -------------------------------------------------------- situation */
 

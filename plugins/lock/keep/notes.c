@@ -1,4 +1,4 @@
-/*  notes.c - what happens to locks, for the journal
+/*  notes.c - what happens to locks, for the recent events
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -23,11 +23,11 @@ static void
 add_each (lk_lockd *self, const lk_asked *asked, lk_past *past)
 {
     past->key = asked->object;
-    lk_journal_add (self->journal, past);
+    lk_recent_add (self->recent, past);
     for (size_t i = 0; i < asked->rest_count; i++) {
         past->key = asked->rest[i];
         past->token = 0;
-        lk_journal_add (self->journal, past);
+        lk_recent_add (self->recent, past);
     }
 }
 
@@ -64,7 +64,7 @@ note_set (lk_lockd *self, const lk_app *app, const lk_answer *answer)
     for (size_t i = 0; i < answer->set_count; i++) {
         past.key = answer->set[i].object;
         past.token = answer->set[i].token;
-        lk_journal_add (self->journal, &past);
+        lk_recent_add (self->recent, &past);
     }
 }
 
@@ -178,7 +178,7 @@ lk_lockd_note_force (lk_lockd *self, const lk_app *app,
                           .pid = app->pid,
                           .token = asked->token,
                           .reason = asked->reason};
-    lk_journal_add (self->journal, &past);
+    lk_recent_add (self->recent, &past);
 }
 
 void
@@ -192,5 +192,5 @@ lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket)
                           .pid = ticket->pid,
                           .token = ticket->token,
                           .held_ms = span (1, 1 + ticket->age_ms)};
-    lk_journal_add (self->journal, &past);
+    lk_recent_add (self->recent, &past);
 }

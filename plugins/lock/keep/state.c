@@ -35,7 +35,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->join_at_ms = INT64_MAX;
     lk_hostmap_init (&self->hostmap);
     lk_apps_init (&self->apps);
-    self->journal = lk_journal_new ();
+    self->recent = lk_recent_new ();
 }
 
 void
@@ -43,7 +43,10 @@ lk_lockd_clear (lk_lockd *self)
 {
     lk_node_destroy (&self->node);
     lk_apps_clear (&self->apps);
+    lk_recent_destroy (&self->recent);
     lk_journal_destroy (&self->journal);
+    lk_journal_file_destroy (&self->journal_file);
+    lk_arena_clear (&self->recorded_names);
     lk_arena_clear (&self->heard);
     lk_lease_page_destroy (&self->page);
     lk_texts_destroy (&self->texts);
@@ -176,7 +179,7 @@ lk_lockd_open (lk_lockd *self)
         lk_log_error ("%s", problem.text);
         return false;
     }
-    if (!read_state (self)) {
+    if (!read_state (self) || !lk_lockd_open_journal (self)) {
         return false;
     }
     if (!self->state.cluster[0]) {
@@ -269,6 +272,7 @@ make_node (lk_lockd *self)
     lk_node_config config;
     lk_node_config_init (&config);
     add_settings (self, &config);
+    lk_lockd_give_table (self, &config);
     config.hash_text = lk_text_hash;
     config.self = self->self;
     config.id = self->state.id;
@@ -306,5 +310,5 @@ lk_lockd_begin (lk_lockd *self)
     self->peers.charter.host_lease_ms = self->options.host_lease_ms;
     make_candidate (self);
     make_node (self);
-    return true;
+    return lk_lockd_start_journal (self);
 }

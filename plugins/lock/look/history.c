@@ -61,12 +61,12 @@ is_of (const lk_past *past, lk_name key)
 
 /*  How many are of that object, ... */
 static size_t
-count_of (const lk_journal *journal, lk_name key)
+count_of (const lk_recent *recent, lk_name key)
 {
-    lk_journal_place place = lk_journal_begin (journal);
+    lk_recent_place place = lk_recent_begin (recent);
     lk_past past;
     size_t count = 0;
-    while (lk_journal_next (journal, &place, &past)) {
+    while (lk_recent_next (recent, &place, &past)) {
         count += is_of (&past, key);
     }
     return count;
@@ -79,11 +79,11 @@ add_events (const lk_lockd *self, lk_message *list, lk_name key, size_t skip,
             uint64_t after)
 {
     const int64_t now_ms = lk_bus_now (self->bus);
-    lk_journal_place place = lk_journal_begin (self->journal);
+    lk_recent_place place = lk_recent_begin (self->recent);
     lk_past past;
     size_t size = 0, count = 0;
     while (count < EVENTS_MAX && size < ANSWER_SIZE_MAX
-           && lk_journal_next (self->journal, &place, &past)) {
+           && lk_recent_next (self->recent, &place, &past)) {
         if (past.number <= after || !is_of (&past, key)) {
             continue;
         }
@@ -97,7 +97,7 @@ add_events (const lk_lockd *self, lk_message *list, lk_name key, size_t skip,
         count++;
     }
     return count < EVENTS_MAX && size < ANSWER_SIZE_MAX
-               ? lk_journal_number (self->journal)
+               ? lk_recent_number (self->recent)
                : after;
 }
 
@@ -118,13 +118,13 @@ lk_lockd_tell_history (lk_lockd *self, const lk_message *request)
                        "'after' and 'count' are numbers from 0 on");
         return;
     }
-    const size_t count = goes_on ? 0 : count_of (self->journal, key);
+    const size_t count = goes_on ? 0 : count_of (self->recent, key);
     const size_t skip = count > (size_t) wanted ? count - (size_t) wanted : 0;
     lk_message *list = lk_message_reply (request, "LOCKHISTORY");
     lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
     const uint64_t last = add_events (self, list, key, skip, (uint64_t) after);
     lk_message_set_number (list, "after", (int64_t) last);
-    if (goes_on && lk_journal_forgotten (self->journal) > (uint64_t) after) {
+    if (goes_on && lk_recent_forgotten (self->recent) > (uint64_t) after) {
         lk_message_set_flag (list, "missed", true);
     }
     (void) lk_lockd_send (self, list);

@@ -43,8 +43,8 @@ write_waiting (lk_message *message, const lk_node_status *status)
 static void
 write_rates (const lk_lockd *self, lk_message *message)
 {
-    const lk_journal_counts counts =
-        lk_journal_count (self->journal, lk_bus_now (self->bus));
+    const lk_recent_counts counts =
+        lk_recent_count (self->recent, lk_bus_now (self->bus));
     lk_message_set_number (message, "grants", (int64_t) counts.grants);
     lk_message_set_number (message, "releases", (int64_t) counts.releases);
     lk_message_set_number (message, "grants_lately",
@@ -176,6 +176,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     lk_message_set_text (message, "phase", status.phase);
     write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);
+    lk_message_set_text (message, "journal", lk_journal_words[status.journal]);
     write_settings (self, message, &status);
     write_numbers (self, message, &status);
     write_dropped (self, message, &status);

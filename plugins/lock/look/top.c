@@ -26,7 +26,7 @@
 /*  -------------------------------------------------------- events by name */
 
 typedef struct {
-    lk_name key; /* borrowed from the journal */
+    lk_name key; /* borrowed from the recent events */
     uint64_t grants, releases, waited_ms, held_ms;
     UT_hash_handle hh;
 } sum;
@@ -62,10 +62,10 @@ static int64_t
 add_up (const lk_lockd *self, sum **sums)
 {
     const int64_t now_ms = lk_bus_now (self->bus);
-    lk_journal_place place = lk_journal_begin (self->journal);
+    lk_recent_place place = lk_recent_begin (self->recent);
     lk_past past;
     int64_t oldest_ms = now_ms;
-    while (lk_journal_next (self->journal, &place, &past)) {
+    while (lk_recent_next (self->recent, &place, &past)) {
         if (past.at_ms < oldest_ms) {
             oldest_ms = past.at_ms;
         }
@@ -73,7 +73,7 @@ add_up (const lk_lockd *self, sum **sums)
             add (sums, &past);
         }
     }
-    const bool all = lk_journal_forgotten (self->journal) == 0
+    const bool all = lk_recent_forgotten (self->recent) == 0
                      || now_ms - oldest_ms > WINDOW_MS;
     return all ? WINDOW_MS : now_ms - oldest_ms;
 }

@@ -121,7 +121,8 @@ leave (const holder *self, int code)
 static void
 warn_of_static (const holder *self)
 {
-    if (self->options->is_static) {
+    if (self->options->is_static
+        && !lk_cli_has_journal (self->options->endpoint)) {
         lk_cli_hint ("'%s' is static: it stays until it is unlocked, but is "
                      "gone when all leaders are down at once, as in a power "
                      "failure",

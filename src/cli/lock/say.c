@@ -182,29 +182,47 @@ lk_cli_say_not_run (const char *command)
                         "cannot run '%s': %m", command);
 }
 
+/*  NULL: nobody says. */
+static lk_message *
+ask_for_status (const char *endpoint)
+{
+    lk_requester *asker = lk_requester_new (endpoint, WHY_MS, NULL);
+    lk_message *answer = NULL;
+    if (asker != NULL) {
+        lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
+        answer = lk_requester_ask (asker, &question, WHY_MS);
+        lk_requester_destroy (&asker);
+    }
+    return answer;
+}
+
+bool
+lk_cli_has_journal (const char *endpoint)
+{
+    lk_message *answer = ask_for_status (endpoint);
+    const char *journal =
+        answer != NULL ? lk_message_text (answer, "journal") : NULL;
+    const bool has = journal != NULL && strcmp (journal, "off") != 0;
+    lk_message_destroy (&answer);
+    return has;
+}
+
 /*  Why locks cannot be had on this host now; "" if they can, or nobody says. */
 static lk_shown
 why_not_ready (const char *endpoint)
 {
-    lk_shown why = {""};
-    char text[sizeof why];
-    lk_requester *asker = lk_requester_new (endpoint, WHY_MS, NULL);
-    if (asker != NULL) {
-        lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
-        lk_message *answer = lk_requester_ask (asker, &question, WHY_MS);
-        const char *reason = NULL;
-        if (answer != NULL && !lk_message_is (answer, "LOCKREADY")) {
-            reason = lk_message_text (answer, "reason");
-        }
-        snprintf (text, sizeof text, "%s%s", reason != NULL ? reason : "",
-                  answer != NULL && lk_message_is (answer, "UNKNOWN")
-                      ? ", start lockkeeper-lockd"
-                      : "");
-        why = lk_shown_name (text);
-        lk_message_destroy (&answer);
-        lk_requester_destroy (&asker);
+    char text[sizeof (lk_shown)];
+    lk_message *answer = ask_for_status (endpoint);
+    const char *reason = NULL;
+    if (answer != NULL && !lk_message_is (answer, "LOCKREADY")) {
+        reason = lk_message_text (answer, "reason");
     }
-    return why;
+    snprintf (text, sizeof text, "%s%s", reason != NULL ? reason : "",
+              answer != NULL && lk_message_is (answer, "UNKNOWN")
+                  ? ", start lockkeeper-lockd"
+                  : "");
+    lk_message_destroy (&answer);
+    return lk_shown_name (text);
 }
 
 int

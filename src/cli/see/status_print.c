@@ -181,6 +181,10 @@ print_cluster (const lk_message *lock)
     print_items (lock, "sees", "sees");
     printf (LABEL "%" PRId64 ", good for %" PRId64 " ms\n", "session",
             number_of (lock, "session"), number_of (lock, "lease_left"));
+    const char *journal = lk_message_text (lock, "journal");
+    if (journal != NULL && strcmp (journal, "off") != 0) {
+        printf (LABEL "%s\n", "journal", journal);
+    }
 }
 
 /*  -------------------------------------------------------- hosts */

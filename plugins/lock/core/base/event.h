@@ -12,12 +12,19 @@
 #define LK_EVENT_H
 
 #include "wire/lock_message.h"
+#include "wire/lock_record.h"
 #include "wire/lock_state.h"
 
 #include <lockkeeper/error.h>
 
 /*  Shared by all rooms: core.h. */
 typedef struct lk_core lk_core;
+
+/*  -------------------------------------------------------- journal */
+
+/*  The next ticket of a table on disk, in any order; false: there is none left.
+ *  Borrowed until the next one. */
+typedef bool lk_record_reader (void *context, lk_ticket *ticket);
 
 /*  -------------------------------------------------------- set-up */
 
@@ -43,6 +50,13 @@ typedef struct {
     lk_settings_id next_id; /* another text on disk, the one kept last ... */
     lk_name next;           /* ... data NULL: there is none */
     lk_text_hasher *hash_text;
+    lk_journal_mode journal;
+    int64_t journal_wait_ms; /* for leaders that may have one, before a reclaim:
+                                30000 */
+    const lk_record_head *recorded; /* the table on disk; NULL: there is none;
+                                       for the call ... */
+    lk_record_reader *read_record;  /* ... and its tickets */
+    void *reader;
     const lk_hostmap *hostmap; /* names for traces; NULL: numbers */
 } lk_node_config;
 
@@ -59,6 +73,7 @@ typedef enum {
     LK_ON_CHECK,         /* ... whether a token is still a holder's */
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
     LK_ON_CHANGE,        /* of members, or settings, is asked for */
+    LK_ON_RECORDED,      /* the journal has all up to `record` on disk */
     LK_ON_FLUSH,         /* nothing but the end of events with `more` */
     LK_ON_HALT,          /* end now: what is held goes on with the next one */
     LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
@@ -117,6 +132,7 @@ typedef struct {
     bool add;     /* CHANGE: else remove */
     lk_name settings;       /* CHANGE: of settings, to that text ... */
     lk_settings_id base;    /* ... from these */
+    uint64_t record;        /* RECORDED: its number */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
 } lk_event;
 
@@ -126,6 +142,8 @@ typedef enum {
     LK_DO_PERSIST, /* write `facts`, fsync, before what follows */
     LK_DO_KEEP,    /* write `settings`, a text, fsync, before what follows;
                       facts that name it may come later, or never */
+    LK_DO_RECORD,  /* `record` for the journal, in turn; LK_ON_RECORDED says
+                      when it is there */
     LK_DO_SEND,    /* `message` to message->to (never to itself) */
     LK_DO_TELL,    /* `answer` to the application */
     LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
@@ -218,6 +236,7 @@ typedef struct {
     lk_answer answer;
     lk_settings_id settings_id; /* KEEP */
     lk_name settings;           /* KEEP */
+    const lk_record *record;    /* RECORD */
     const lk_ticket *ticket;    /* DROPPED */
     uint64_t session;           /* LEASE */
     int64_t lease_until_ms;     /* LEASE: by the clock of now_ms; 0: ended */
@@ -253,6 +272,8 @@ typedef struct {
     lk_settings_id settings; /* of the active decree */
     lk_name settings_text;   /* borrowed until the next step; data NULL: it is
                                 lacking, or there is none */
+    lk_journal_mode journal; /* the least that a leader in force has, as far as
+                                is heard */
     lk_hosts behind;         /* members without the settings of the decree in
                                 force, or their text */
 } lk_node_status;

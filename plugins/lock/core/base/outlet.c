@@ -149,6 +149,18 @@ lk_out_keep (lk_core *core, lk_settings_id id, lk_name text)
 }
 
 void
+lk_out_record (lk_core *core, const lk_record *record)
+{
+    lk_record *copy =
+        lk_arena_dup (&core->outlet.arena, record, sizeof *record);
+    copy->tickets =
+        lk_out_tickets (core, record->tickets, record->ticket_count);
+    copy->gone = lk_arena_dup (&core->outlet.arena, record->gone,
+                               record->gone_count * sizeof *record->gone);
+    add_effect (core, LK_DO_RECORD)->record = copy;
+}
+
+void
 lk_out_answer (lk_core *core, const lk_answer *answer)
 {
     add_effect (core, LK_DO_TELL)->answer = *answer;

@@ -44,6 +44,9 @@ lk_ticket *lk_out_tickets (lk_core *core, const lk_ticket *tickets,
 
 void lk_out_persist (lk_core *core);
 void lk_out_keep (lk_core *core, lk_settings_id id, lk_name text);
+
+/*  A copy, that of its tickets included. */
+void lk_out_record (lk_core *core, const lk_record *record);
 void lk_out_answer (lk_core *core, const lk_answer *answer);
 void lk_out_lease (lk_core *core, uint64_t session, int64_t until_ms);
 void lk_out_status (lk_core *core);

@@ -197,7 +197,9 @@ lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping)
 
     peer->session = ping->session;
     peer->well = ping->well;
-    peer->table = ping->table.term;
+    peer->table = ping->sealed ? (lk_term) {0} : ping->table.term;
+    peer->holds = ping->table.term;
+    peer->journal = ping->journal;
     peer->promised = ping->promised;
     peer->sees = ping->sees;
     peer->eligible = ping->eligible;

@@ -31,7 +31,9 @@ typedef struct {
     uint64_t incarnation;
     bool has_at;
     int64_t at;
-    lk_term table;
+    lk_term table; /* that it works with, or may */
+    lk_term holds; /* ... or gives to others */
+    lk_journal_mode journal;
     lk_term promised;
     bool well;
     lk_hosts sees;

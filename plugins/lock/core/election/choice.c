@@ -29,12 +29,19 @@ lk_choose_previous (const lk_msg_voted *vote, lk_hosts voted)
 
 /*  protocol 9.5.4 */
 static bool
-holds_previous (const lk_choice *choice, lk_host host)
+has_previous (const lk_choice *choice, lk_host host)
 {
     lk_term term = choice->vote[host].holds.term;
     return !lk_term_is_zero (term)
            && lk_hosts_has (choice->previous->members, host)
            && lk_term_compare (term, choice->previous->term) >= 0;
+}
+
+/*  protocol 9.5.4, 9.18 */
+static bool
+holds_previous (const lk_choice *choice, lk_host host)
+{
+    return has_previous (choice, host) && !choice->vote[host].holds.late;
 }
 
 /*  protocol 9.5.4 */
@@ -56,8 +63,9 @@ holds_better (const lk_choice *choice, lk_host a, lk_host b)
     return a == choice->proposer;
 }
 
-lk_host
-lk_choose_holder (const lk_choice *choice)
+static lk_host
+choose (const lk_choice *choice,
+        bool (*fits) (const lk_choice *choice, lk_host host))
 {
     lk_host best = LK_NOBODY;
     lk_hosts voted = choice->voted;
@@ -66,12 +74,24 @@ lk_choose_holder (const lk_choice *choice)
     }
     while (voted) {
         lk_host host = lk_hosts_take (&voted);
-        if (holds_previous (choice, host)
+        if (fits (choice, host)
             && (best == LK_NOBODY || holds_better (choice, host, best))) {
             best = host;
         }
     }
     return best;
+}
+
+lk_host
+lk_choose_holder (const lk_choice *choice)
+{
+    return choose (choice, holds_previous);
+}
+
+lk_host
+lk_choose_late_holder (const lk_choice *choice)
+{
+    return choose (choice, has_previous);
 }
 
 /*  -------------------------------------------------------- the leaders */

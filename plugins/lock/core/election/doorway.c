@@ -47,7 +47,8 @@ lk_doorway_holds (const lk_election *election)
     return (lk_holds) {
         .term = lk_leader_decree (election->leader)->term,
         .reclaim = lk_leader_table (election->leader)->reclaim != 0,
-        .length = lk_table_length (lk_leader_table (election->leader))};
+        .length = lk_table_length (lk_leader_table (election->leader)),
+        .late = lk_leader_is_late (election->leader)};
 }
 
 /*  -------------------------------------------------------- the end */

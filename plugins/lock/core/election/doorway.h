@@ -63,7 +63,10 @@ typedef struct {
     uint64_t staged; /* tickets so far */
     uint64_t staged_hash;
     bool staged_any;
-    uint64_t taken; /* in that term, the offer */
+    uint64_t taken;    /* in that term, the offer */
+    lk_term owed_term; /* LOCKFILLED that waits for the disk; {0, 0}: none */
+    lk_host owed_to;
+    lk_msg_filled owed;
 } lk_doorway;
 
 void lk_doorway_init (lk_doorway *self);

@@ -78,6 +78,9 @@ void lk_doorway_run (lk_election *election);
 
 bool lk_doorway_is_busy (const lk_election *election);
 
+/*  More is on disk: goes on if it waited for that. */
+void lk_doorway_recorded (lk_election *election);
+
 /*  -------------------------------------------------------- promise */
 
 /*  Takes a decree that is filled as the active one, if it is later than ours,

@@ -131,29 +131,40 @@ all_homes (const lk_decree *decree)
     return (uint8_t) ((1u << decree->leader_count) - 1);
 }
 
+/*  A table that has to be on disk is not filled before. Protocol 9.18. */
+static lk_hosts
+own_if_whole (const lk_election *election)
+{
+    return lk_record_is_whole (election->leader)
+               ? LK_HOST_BIT (election->core->config.self)
+               : 0;
+}
+
 /*  The tickets are here, in `source`: our own table, a holder's, or none. They
  *  become the table of the new decree, and a reclaim that was not over begins
  *  again. Protocol 9.6, 9.7. */
 static void
-take_tickets (lk_election *election, lk_table *source)
+take_tickets (lk_election *election, lk_table *source, lk_table_source from)
 {
     lk_doorway *self = &election->doorway;
     const lk_decree *decree = &self->order.decree;
     bool is_reclaim = decree->reclaim || source->reclaim;
-    bool is_offered =
-        source == lk_leader_table (election->leader) && !is_reclaim;
+    const bool is_own = source == lk_leader_table (election->leader);
+    /*  protocol 9.18 */
+    const bool is_offered =
+        is_own && !is_reclaim && !lk_leader_is_sealed (election->leader);
     lk_table table;
     self->offer = is_offered ? lk_digest_mark (source) : 0;
     lk_table_init (&table);
     lk_table_move (&table, source);
     lk_table_carry_over (&table, decree, election->core->now_ms);
     table.reclaim = is_reclaim ? all_homes (decree) : 0;
-    lk_leader_install (election->leader, &table);
+    lk_leader_install (election->leader, &table, from);
     lk_table_clear (&self->incoming);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
         self->fill[place] = (lk_fill) {.offered = is_offered};
     }
-    self->filled = LK_HOST_BIT (election->core->config.self);
+    self->filled = own_if_whole (election);
     enter_state (election, LK_DOORWAY_FILLING);
     pass_if_filled (election);
 }
@@ -167,7 +178,7 @@ get_tickets (lk_election *election)
     if (order->holder == LK_NOBODY) {
         lk_table none;
         lk_table_init (&none);
-        take_tickets (election, &none);
+        take_tickets (election, &none, LK_TABLE_NEW);
     } else if (order->holder != election->core->config.self) {
         self->next_chunk = 0;
         enter_state (election, LK_DOORWAY_GETTING);
@@ -175,7 +186,8 @@ get_tickets (lk_election *election)
                && lk_term_compare (lk_leader_decree (election->leader)->term,
                                    order->previous)
                       >= 0) {
-        take_tickets (election, lk_leader_table (election->leader));
+        take_tickets (election, lk_leader_table (election->leader),
+                      LK_TABLE_OWN);
     } else {
         lk_doorway_leave (election);
     }
@@ -263,6 +275,8 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
         return;
     }
     lk_transfer_take (election, &self->incoming, chunk);
+    lk_record_part (election->leader, chunk->chunk == 0, chunk->tickets,
+                    chunk->ticket_count);
     if (self->incoming.reclaim != 0) {
         /*  it names homes of the former decree; protocol 9.7 */
         self->incoming.reclaim = all_homes (&self->order.decree);
@@ -271,11 +285,25 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
     if (chunk->more) {
         enter_state (election, LK_DOORWAY_GETTING);
     } else {
-        take_tickets (election, &self->incoming);
+        take_tickets (election, &self->incoming, LK_TABLE_PARTS);
     }
 }
 
 /*  -------------------------------------------------------- filling */
+
+void
+lk_doorway_recorded (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    if (!lk_record_is_whole (election->leader)) {
+        return;
+    }
+    lk_transfer_recorded (election);
+    if (self->state == LK_DOORWAY_FILLING) {
+        self->filled |= LK_HOST_BIT (election->core->config.self);
+        pass_if_filled (election);
+    }
+}
 
 void
 lk_on_filled (lk_election *election, const lk_lock_message *message)

@@ -175,13 +175,68 @@ stage (lk_election *election, const lk_lock_message *message)
         return false;
     }
     lk_transfer_take (election, &self->staging, chunk);
+    lk_record_part (election->leader, chunk->chunk == 0, chunk->tickets,
+                    chunk->ticket_count);
     self->staged_any = true;
     self->staged = lk_transfer_next (chunk);
     self->staged_hash = lk_transfer_hash (self->staged_hash, chunk);
     if (!chunk->more) {
-        lk_leader_install (election->leader, &self->staging);
+        lk_leader_install (election->leader, &self->staging, LK_TABLE_PARTS);
     }
     return true;
+}
+
+/*  -------------------------------------------------------- filling */
+
+static void
+send_filled (lk_election *election, lk_term term, lk_host to,
+             const lk_msg_filled *filled)
+{
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_FILLED);
+    answer->term = term;
+    answer->as.filled = *filled;
+    lk_out_send (election->core, answer, to);
+}
+
+/*  At once; but that the own table is that of the term not before it is on
+ *  disk. Protocol 9.18. */
+static void
+answer_fill (lk_election *election, const lk_lock_message *message,
+             const lk_msg_filled *filled)
+{
+    lk_doorway *self = &election->doorway;
+    const lk_term term = lk_leader_decree (election->leader)->term;
+    if (lk_term_equal (term, message->term)
+        && !lk_record_is_whole (election->leader)) {
+        self->owed_term = message->term;
+        self->owed_to = message->from;
+        self->owed = *filled;
+    } else {
+        send_filled (election, message->term, message->from, filled);
+    }
+}
+
+void
+lk_transfer_recorded (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    if (!lk_term_is_zero (self->owed_term)
+        && lk_term_equal (self->owed_term, election->core->facts.promised)
+        && lk_term_equal (self->owed_term,
+                          lk_leader_decree (election->leader)->term)) {
+        send_filled (election, self->owed_term, self->owed_to, &self->owed);
+    }
+    self->owed_term = (lk_term) {0};
+}
+
+/*  That of a sealed table, or 0: one from a journal has its queues in another
+ *  order, maybe. Protocol 9.18. */
+static uint64_t
+own_mark (const lk_election *election)
+{
+    return lk_leader_is_sealed (election->leader)
+               ? 0
+               : lk_digest_mark (lk_leader_table (election->leader));
 }
 
 /*  Takes the own table for the new term if it is the one that is meant: it is
@@ -196,23 +251,18 @@ take_offer (lk_election *election, const lk_lock_message *message)
     if (is_taken && self->taken != chunk->offer) {
         return; /* there is no refilling within a term */
     }
-    uint64_t mark = is_taken
-                        ? self->taken
-                        : lk_digest_mark (lk_leader_table (election->leader));
+    uint64_t mark = is_taken ? self->taken : own_mark (election);
     if (!is_taken && mark == chunk->offer
         && lk_leader_table (election->leader)->reclaim == 0) {
         lk_table table;
         lk_table_init (&table);
         lk_table_move (&table, lk_leader_table (election->leader));
         lk_table_carry_over (&table, &chunk->decree, election->core->now_ms);
-        lk_leader_install (election->leader, &table);
+        lk_leader_install (election->leader, &table, LK_TABLE_OWN);
         self->taken = mark;
     }
-    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_FILLED);
-    answer->term = message->term;
-    answer->as.filled.offer = chunk->offer;
-    answer->as.filled.hash = mark;
-    lk_out_send (election->core, answer, message->from);
+    answer_fill (election, message,
+                 &(lk_msg_filled) {.offer = chunk->offer, .hash = mark});
 }
 
 void
@@ -229,14 +279,9 @@ lk_on_fill (lk_election *election, const lk_lock_message *message)
     lk_promise (election, message->term);
     if (message->as.chunk.offer != 0) {
         take_offer (election, message);
-        return;
+    } else if (stage (election, message)) {
+        answer_fill (election, message,
+                     &(lk_msg_filled) {.chunk = message->as.chunk.chunk,
+                                       .hash = election->doorway.staged_hash});
     }
-    if (!stage (election, message)) {
-        return;
-    }
-    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_FILLED);
-    answer->term = message->term;
-    answer->as.filled.chunk = message->as.chunk.chunk;
-    answer->as.filled.hash = election->doorway.staged_hash;
-    lk_out_send (election->core, answer, message->from);
 }

@@ -25,4 +25,7 @@ void lk_transfer_take (lk_election *election, lk_table *table,
 /*  The next link of the chain of hashes over chunks. */
 uint64_t lk_transfer_hash (uint64_t hash, const lk_msg_chunk *chunk);
 
+/*  The own table is on disk: says what waited for that. */
+void lk_transfer_recorded (lk_election *election);
+
 #endif

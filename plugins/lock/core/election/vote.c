@@ -217,6 +217,18 @@ knows_holder (const lk_election *election, const lk_decree *previous)
     return LK_NOBODY;
 }
 
+/*  Whether a leader of D that did not vote may come with its journal.
+ *  Protocol 9.18. */
+static bool
+awaits_journal (const lk_election *election, const lk_decree *previous)
+{
+    const lk_node_config *config = &election->core->config;
+    const lk_hosts absent = lk_decree_leaders (previous) & ~election->voted;
+    return config->journal != LK_JOURNAL_OFF && absent != 0
+           && election->core->now_ms - election->first_quorum_ms
+                  < config->journal_wait_ms;
+}
+
 /*  Nobody who voted holds D's tickets. D may still serve out of sight, until
  *  its leader lease is over; true when a reclaim may begin. Protocol 9.7. */
 static bool
@@ -226,7 +238,8 @@ may_reclaim (lk_election *election, const lk_decree *previous)
         election->until_ms = election->core->now_ms + 500;
     }
     if (election->core->now_ms - election->first_quorum_ms
-        < lk_with_margin (election->core->config.leader_lease_ms)) {
+            < lk_with_margin (election->core->config.leader_lease_ms)
+        || awaits_journal (election, previous)) {
         return false;
     }
     if (!lk_term_equal (election->rerun_decree, previous->term)) {
@@ -334,6 +347,9 @@ lk_vote_count (lk_election *election)
     };
     choice.holder = lk_choose_holder (&choice);
     bool lost = previous.leader_count > 0 && choice.holder == LK_NOBODY;
+    if (lost) {
+        choice.holder = lk_choose_late_holder (&choice);
+    }
     if (!lost || may_reclaim (election, &previous)) {
         elect (election, &choice,
                lost || is_in_reclaim (election, choice.holder));

@@ -18,7 +18,7 @@ drop_table (lk_leader *lead)
 {
     lk_table none;
     lk_table_init (&none);
-    lk_leader_install (lead, &none);
+    lk_leader_install (lead, &none, LK_TABLE_NEW);
     lk_ping_now (lead->core);
 }
 

@@ -61,7 +61,9 @@ lk_leader_check (const lk_leader *lead, bool all)
     LK_ASSERT ((lead->place >= 0) == lk_table_is_filled (&lead->table));
     LK_ASSERT (!lead->ready || lead->place >= 0);
     LK_ASSERT (!lead->ready || lead->ready_ms <= lead->core->now_ms);
-    if (lead->place < 0) {
+    LK_ASSERT (!lead->ready || !lead->sealed);
+    LK_ASSERT (lead->sealed || !lead->late);
+    if (lead->place < 0 || lead->sealed) {
         LK_ASSERT (lead->stream.count == 0);
         return;
     }

@@ -17,6 +17,7 @@ apply_new (lk_leader *lead, const lk_msg_ops *ops)
         lk_home_learn_release (lead, &ops->ops[i]);
         lk_table_apply (&lead->table, ops->home, &ops->ops[i],
                         lead->core->now_ms, &lead->shortcut.notices);
+        lk_record_applied (lead, ops->home);
         if (lead->table.unsound) {
             lk_alert_unsound (lead, ops->home);
             return false;
@@ -38,7 +39,7 @@ lk_on_ops (lk_leader *lead, const lk_lock_message *message)
         || !lk_term_equal (lead->core->facts.promised, message->term)
         || ops->home >= table->decree.leader_count
         || table->decree.leader[ops->home] != message->from
-        || message->from == lead->core->config.self) {
+        || message->from == lead->core->config.self || lead->sealed) {
         return;
     }
     /*  protocol 9.2 */

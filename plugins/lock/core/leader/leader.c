@@ -7,6 +7,7 @@
 #include "leader.h"
 
 #include "leader_private.h"
+#include "load.h"
 #include "ousted.h"
 
 #include <string.h>
@@ -47,6 +48,8 @@ lk_leader_init (lk_leader *lead, lk_core *core)
     lk_stream_init (&lead->stream);
     lk_shortcut_init (&lead->shortcut);
     init_home (&lead->home);
+    lk_record_init (&lead->recorder);
+    lk_load_table (lead);
 }
 
 void
@@ -69,13 +72,27 @@ lk_leader_table (lk_leader *lead)
     return &lead->table;
 }
 
+bool
+lk_leader_is_sealed (const lk_leader *lead)
+{
+    return lead->sealed;
+}
+
+bool
+lk_leader_is_late (const lk_leader *lead)
+{
+    return lead->late;
+}
+
 void
-lk_leader_install (lk_leader *lead, lk_table *table)
+lk_leader_install (lk_leader *lead, lk_table *table, lk_table_source source)
 {
     lk_table_move (&lead->table, table);
     lead->place =
         lk_decree_place (&lead->table.decree, lead->core->config.self);
     lead->ready = false;
+    lead->sealed = false;
+    lead->late = false;
     lk_stream_restart (&lead->stream);
     lk_shortcut_restart (&lead->shortcut);
     restart_home (&lead->home);
@@ -88,6 +105,7 @@ lk_leader_install (lk_leader *lead, lk_table *table)
         lk_table_watch_home (&lead->table, (uint8_t) place,
                              lead->core->config.host_lease_ms);
     }
+    lk_record_installed (lead, source);
     lk_out_status (lead->core);
 }
 
@@ -100,6 +118,6 @@ lk_leader_drop_old (lk_leader *lead)
         && lk_decree_place (decree, lead->core->config.self) < 0) {
         lk_table none;
         lk_table_init (&none);
-        lk_leader_install (lead, &none);
+        lk_leader_install (lead, &none, LK_TABLE_NEW);
     }
 }

@@ -22,8 +22,26 @@ const lk_decree *lk_leader_decree (const lk_leader *lead);
 /*  The own table, lent: who takes all that is in it installs another one. */
 lk_table *lk_leader_table (lk_leader *lead);
 
-/*  A filled table of a decree becomes the own one; takes all of `table`. */
-void lk_leader_install (lk_leader *lead, lk_table *table);
+/*  What is in a table that becomes the own one. */
+typedef enum {
+    LK_TABLE_OWN,   /* the tickets that the own one had */
+    LK_TABLE_PARTS, /* those of lk_record_part () */
+    LK_TABLE_NEW    /* none */
+} lk_table_source;
+
+/*  The filled table of a decree becomes the own one, or one of no decree; takes
+ *  all of `table`. */
+void lk_leader_install (lk_leader *lead, lk_table *table,
+                        lk_table_source source);
+
+/*  Whether the own table is from a journal, of a former process: it is for
+ *  others, and this one serves nobody with it; and whether it may lack the last
+ *  operations. */
+bool lk_leader_is_sealed (const lk_leader *lead);
+bool lk_leader_is_late (const lk_leader *lead);
+
+/*  For the log: what came of that journal. */
+void lk_leader_say_loaded (lk_leader *lead);
 
 /*  Drops a table that no takeover can ask for any more: a later decree is in
  *  force, and others lead. */
@@ -113,8 +131,31 @@ void lk_stream_flush (lk_leader *lead);
  *  waited for it is told. */
 void lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping);
 
+/*  All records up to that one are on disk: acknowledges and tells what waited
+ *  for that. */
+void lk_stream_recorded (lk_leader *lead, uint64_t number);
+
 /*  When there is something to send at the latest. */
 int64_t lk_stream_deadline (const lk_leader *lead);
+
+/*  -------------------------------------------------------- journal */
+
+/*  Tickets of a table that comes in parts; `first`: those of before were of
+ *  another one. */
+void lk_record_part (lk_leader *lead, bool first, lk_ticket *tickets,
+                     size_t count);
+
+/*  Whether the own table is on disk as that of its decree; or no journal is
+ *  kept. */
+bool lk_record_is_whole (const lk_leader *lead);
+
+/*  Makes the next record, if it is time for that; and when that is so at the
+ *  latest. */
+void lk_record_run (lk_leader *lead);
+int64_t lk_record_deadline (const lk_leader *lead);
+
+/*  The last one: the service ends, and has acknowledged nothing else. */
+void lk_record_end (lk_leader *lead);
 
 /*  -------------------------------------------------------- trust */
 

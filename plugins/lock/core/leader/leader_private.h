@@ -11,6 +11,7 @@
  *    the table goes        alert.c, leader.c
  *    what is told          home_tell.c, ousted.c, home_send.c, shortcut.c
  *    what all ask          trust.c, releases.c, serving.c, stream_log.c
+ *    the journal           load.c, record.c
  */
 
 #ifndef LK_LEADER_PRIVATE_H
@@ -19,6 +20,7 @@
 #include "alert.h"
 #include "home.h"
 #include "leader.h"
+#include "record.h"
 #include "shortcut.h"
 #include "stream.h"
 
@@ -26,8 +28,12 @@ struct lk_leader {
     lk_core *core;
     lk_table table;
     int place;        /* own, among the leaders of that table; -1 */
+    bool sealed;      /* the table is from the journal, ... */
+    bool late;        /* ... and may lack the last operations, ... */
+    bool damaged;     /* ... or was not whole, and is not taken */
     bool ready;       /* the table's decree is in force, as far as known */
     int64_t ready_ms; /* since when */
+    lk_recorder recorder;
     lk_stream stream;
     lk_shortcut shortcut;
     lk_home home;

@@ -12,6 +12,8 @@ lk_leader_view
 lk_leader_see (const lk_leader *lead)
 {
     lk_leader_view view = {.ready = lead->ready,
+                           .sealed = lead->sealed,
+                           .late = lead->late,
                            .unacked = lead->stream.count,
                            .alerts_raised = lead->alerts.raised_count};
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {

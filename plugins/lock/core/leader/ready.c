@@ -12,7 +12,7 @@
 void
 lk_leader_ready (lk_leader *lead, lk_term term)
 {
-    if (lead->ready || !lk_table_is_filled (&lead->table)
+    if (lead->ready || lead->sealed || !lk_table_is_filled (&lead->table)
         || !lk_term_equal (lead->table.decree.term, term)
         || !lk_term_equal (lead->core->facts.promised, term)) {
         return;
@@ -25,7 +25,7 @@ lk_leader_ready (lk_leader *lead, lk_term term)
                   "leading: term=%llu tickets=%zu%s",
                   (unsigned long long) term.number, lead->table.count,
                   lead->table.reclaim ? " reclaim" : "");
-    if (lead->table.reclaim) {
+    if (lead->table.reclaim && lead->table.count == 0) {
         lk_out_trace (lead->core, LK_TRACE_WARNING,
                       "reclaim: static locks are gone, if there were any: all "
                       "leaders were down at once");

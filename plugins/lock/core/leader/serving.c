@@ -89,6 +89,8 @@ lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping)
 {
     ping->table = lead->table.decree;
     ping->ready = lead->ready;
+    ping->sealed = lead->sealed;
+    ping->journal = lead->core->config.journal;
     ping->well = lk_leader_is_well (lead);
     ping->reclaim = lead->table.reclaim;
     ping->sees = lk_leader_sees (lead);

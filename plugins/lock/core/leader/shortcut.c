@@ -131,7 +131,8 @@ static uint64_t
 acked_by_others (const lk_leader *lead, uint8_t home)
 {
     const lk_shortcut_stream *self = &lead->shortcut.stream[home];
-    uint64_t acked = lead->table.sequence[home];
+    uint64_t hash;
+    uint64_t acked = lk_record_reached (lead, home, &hash);
     int own = lk_leader_place (lead);
     for (int place = 0; place < lead->table.decree.leader_count; place++) {
         if (place != own && place != home && self->acked[place] < acked) {
@@ -184,14 +185,25 @@ has_witnesses (const lk_leader *lead)
     return lead->table.decree.leader_count >= 3;
 }
 
+/*  Its own disk may be the last that has an operation. Protocol 9.18. */
+static bool
+is_slow (const lk_leader *lead, lk_host home)
+{
+    const lk_journal_mode mode = home == lead->core->config.self
+                                     ? lead->core->config.journal
+                                     : lead->core->peer[home].journal;
+    return mode == LK_JOURNAL_SYNC;
+}
+
 /*  A confirm or a check tells what is in the home's table, which may be wrong:
  *  it is for the home, and for all chains. All else that is told is of our own
- *  table. Protocol 9.8: The shortcut. */
+ *  table; but nobody says when what has to be on disk is on that of the home.
+ *  Protocol 9.8: The shortcut. */
 static bool
 is_for_us (const lk_op *op, const lk_notice *notice)
 {
     return op->kind != LK_OP_CONFIRM && op->kind != LK_OP_CHECK
-           && notice->kind != LK_NOTICE_REPORTED;
+           && notice->kind != LK_NOTICE_REPORTED && !notice->vital;
 }
 
 /*  Those who were ahead may have said what we have now. */
@@ -213,7 +225,7 @@ lk_shortcut_applied (lk_leader *lead, uint8_t home, const lk_op *op)
     const lk_notices *notices = &lead->shortcut.notices;
     lk_shortcut_stream *self = &lead->shortcut.stream[home];
     uint8_t others = 0;
-    if (!has_witnesses (lead)) {
+    if (!has_witnesses (lead) || is_slow (lead, table->decree.leader[home])) {
         return 0;
     }
     catch_up (self, table->sequence[home], table->hash[home]);
@@ -288,8 +300,8 @@ lk_shortcut_covers (const lk_leader *lead, const lk_op *op,
                     const lk_notice *notice)
 {
     lk_host host = notice->request.host;
-    return has_witnesses (lead) && is_for_us (op, notice)
-           && host != lead->core->config.self
+    return has_witnesses (lead) && !is_slow (lead, lead->core->config.self)
+           && is_for_us (op, notice) && host != lead->core->config.self
            && lk_decree_place (&lead->table.decree, host) >= 0
            && is_reached (lead, host) && has_no_end (lead, notice->request);
 }

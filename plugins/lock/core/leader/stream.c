@@ -101,17 +101,31 @@ send_acked (lk_leader *lead, uint8_t home, uint8_t to)
     lk_lock_message *message = lk_out_message (lead->core, LK_MSG_ACKED);
     message->term = table->decree.term;
     message->as.acked.home = home;
-    message->as.acked.sequence = table->sequence[home];
-    message->as.acked.hash = table->hash[home];
+    message->as.acked.sequence =
+        lk_record_reached (lead, home, &message->as.acked.hash);
     lk_out_send (lead->core, message, table->decree.leader[to]);
+}
+
+/*  What it lacks on disk is acknowledged later. Protocol 9.18. */
+static bool
+has_news (const lk_leader *lead, uint8_t home)
+{
+    uint64_t hash;
+    const uint64_t reached = lk_record_reached (lead, home, &hash);
+    return reached > lead->stream.said[home]
+           || reached == lead->table.sequence[home];
 }
 
 /*  To its home, and to those whose proxies wait for it. */
 static void
 answer_home (lk_leader *lead, uint8_t home)
 {
+    uint64_t hash;
     uint8_t places = lead->stream.witnessed[home] | (uint8_t) (1u << home);
-    lead->stream.witnessed[home] = 0;
+    lead->stream.said[home] = lk_record_reached (lead, home, &hash);
+    if (lead->stream.said[home] == lead->table.sequence[home]) {
+        lead->stream.witnessed[home] = 0;
+    }
     for (uint8_t place = 0; places >> place; place++) {
         if (places >> place & 1) {
             send_acked (lead, home, place);
@@ -130,7 +144,7 @@ lk_stream_flush (lk_leader *lead)
         return;
     }
     for (uint8_t home = 0; homes >> home; home++) {
-        if (homes >> home & 1) {
+        if ((homes >> home & 1) && has_news (lead, home)) {
             answer_home (lead, home);
         }
     }
@@ -300,7 +314,8 @@ acked_by_all (const lk_leader *lead)
 {
     const lk_stream *self = &lead->stream;
     int own = lk_leader_place (lead);
-    uint64_t acked = self->committed + self->count;
+    uint64_t hash;
+    uint64_t acked = lk_record_reached (lead, (uint8_t) own, &hash);
     for (int place = 0; place < lead->table.decree.leader_count; place++) {
         if (place != own && self->follower[place].acked < acked) {
             acked = self->follower[place].acked;
@@ -352,6 +367,7 @@ lk_stream_append (lk_leader *lead, const lk_op *op)
         lk_out_trace (lead->core, LK_TRACE_ERROR,
                       "reclaim: two hosts claim one object");
     }
+    lk_record_applied (lead, (uint8_t) own);
     if (lead->table.unsound) {
         lk_alert_unsound (lead, (uint8_t) own);
         return;
@@ -363,6 +379,21 @@ lk_stream_append (lk_leader *lead, const lk_op *op)
         self->late_ms = lead->core->now_ms + COMPANY_MS;
     }
     commit (lead);
+}
+
+/*  protocol 9.18 */
+void
+lk_stream_recorded (lk_leader *lead, uint64_t number)
+{
+    const int own = lk_leader_place (lead);
+    if (!lk_record_done (lead, number) || own < 0) {
+        return;
+    }
+    lead->stream.unanswered =
+        (uint8_t) ((1u << lead->table.decree.leader_count) - 1)
+        & (uint8_t) ~(1u << own);
+    commit (lead);
+    lk_shortcut_run_all (lead);
 }
 
 /*  protocol 9.2 */
@@ -386,7 +417,7 @@ lk_on_acked (lk_leader *lead, const lk_lock_message *message)
     const lk_msg_acked *acked = &message->as.acked;
     int own = lk_leader_place (lead);
     int place = lk_decree_place (&lead->table.decree, message->from);
-    if (own < 0 || place < 0 || place == own
+    if (own < 0 || place < 0 || place == own || lead->sealed
         || acked->home >= lead->table.decree.leader_count
         || !lk_term_equal (message->term, lead->table.decree.term)) {
         return;

@@ -52,9 +52,10 @@ typedef struct {
     lk_follower follower[LK_LEADERS_MAX]; /* by place; own: unused */
     bool judged;                          /* who of them is wrong */
     bool unsent;                          /* some follower may lack something */
-    uint64_t wanted;    /* up to there somebody waits for acknowledgements */
-    int64_t late_ms;    /* when what is behind that goes, too; INT64_MAX */
-    uint8_t unanswered; /* homes (bits) that wait for ACKED ... */
+    uint64_t wanted; /* up to there somebody waits for acknowledgements */
+    int64_t late_ms; /* when what is behind that goes, too; INT64_MAX */
+    uint64_t said[LK_LEADERS_MAX]; /* by home: acknowledged last */
+    uint8_t unanswered;            /* homes (bits) that wait for ACKED ... */
     uint8_t witnessed[LK_LEADERS_MAX]; /* ... and by home: who else does */
 } lk_stream;
 

@@ -57,6 +57,7 @@ lk_stream_restart (lk_stream *self)
     self->late_ms = INT64_MAX;
     self->unanswered = 0;
     memset (self->witnessed, 0, sizeof self->witnessed);
+    memset (self->said, 0, sizeof self->said);
     memset (self->follower, 0, sizeof self->follower);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
         self->follower[place].lacks_since_ms = LK_LONG_AGO;

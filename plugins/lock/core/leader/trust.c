@@ -39,7 +39,7 @@ lk_hears_holders (const lk_leader *lead)
     while (lead->core->facts.active.leader_count > 0 && known) {
         lk_host host = lk_hosts_take (&known);
         if (lk_peer_heard (lead->core, host)
-            && lk_term_compare (lead->core->peer[host].table,
+            && lk_term_compare (lead->core->peer[host].holds,
                                 lead->core->facts.active.term)
                    >= 0) {
             holders |= LK_HOST_BIT (host);

@@ -28,6 +28,7 @@ lk_node_config_init (lk_node_config *self)
     self->host_lease_ms = 8000;
     self->grace_ms = 60000;
     self->digest_ms = 10000;
+    self->journal_wait_ms = 30000;
 }
 
 lk_node *
@@ -187,6 +188,7 @@ start (lk_node *node)
                   (unsigned long long) node->core.facts.promised.number,
                   (unsigned long long) node->core.facts.active.term.number,
                   node->core.config.member ? "" : " proxy only");
+    lk_leader_say_loaded (&node->leader);
 }
 
 static void
@@ -257,6 +259,10 @@ handle (lk_node *node, const lk_event *event)
     case LK_ON_CHANGE:
         lk_on_change (&node->election, event);
         break;
+    case LK_ON_RECORDED:
+        lk_stream_recorded (&node->leader, event->record);
+        lk_doorway_recorded (&node->election);
+        break;
     case LK_ON_HALT:
         halt (node);
         break;
@@ -325,6 +331,7 @@ find_deadline (const lk_node *node)
     deadline = earlier (deadline, lk_proxy_deadline (&node->proxy));
     deadline = earlier (deadline, lk_home_deadline (&node->leader));
     deadline = earlier (deadline, lk_stream_deadline (&node->leader));
+    deadline = earlier (deadline, lk_record_deadline (&node->leader));
     if (is_busy (node)) {
         deadline = earlier (deadline, node->next_look_ms);
     }
@@ -336,7 +343,7 @@ static bool
 is_timed (lk_event_type type)
 {
     return type != LK_ON_MESSAGE && type != LK_ON_LOCK && type != LK_ON_UNLOCK
-           && type != LK_ON_FLUSH;
+           && type != LK_ON_FLUSH && type != LK_ON_RECORDED;
 }
 
 /*  Messages to itself, then pings, which tell what has come of all that. */
@@ -379,6 +386,11 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
         stop (node);
     }
     lk_change_run (&node->election);
+    if (node->stopped) {
+        lk_record_end (&node->leader); /* nothing is acknowledged any more */
+    } else if (!event->more) {
+        lk_record_run (&node->leader);
+    }
     if (!event->more || node->stopped) {
         lk_stream_flush (&node->leader);
     }

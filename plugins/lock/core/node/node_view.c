@@ -37,3 +37,9 @@ lk_node_table (const lk_node *self)
 {
     return lk_leader_see_table (&self->leader);
 }
+
+lk_leader_view
+lk_node_view (const lk_node *self)
+{
+    return lk_leader_see (&self->leader);
+}

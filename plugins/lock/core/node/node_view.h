@@ -22,6 +22,8 @@ lk_proxy *lk_node_proxy (lk_node *self);
 
 const lk_core *lk_node_core (const lk_node *self);
 
+lk_leader_view lk_node_view (const lk_node *self);
+
 /*  The own table. */
 const lk_table *lk_node_table (const lk_node *self);
 

@@ -21,6 +21,23 @@ behind (const lk_node *node)
     return found;
 }
 
+static lk_journal_mode
+journal (const lk_node *node)
+{
+    const lk_core *core = &node->core;
+    const lk_decree *decree = &core->in_force;
+    lk_journal_mode least =
+        decree->leader_count > 0 ? LK_JOURNAL_SYNC : LK_JOURNAL_OFF;
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        const lk_host host = decree->leader[place];
+        const lk_journal_mode mode = host == core->config.self
+                                         ? core->config.journal
+                                         : core->peer[host].journal;
+        least = mode < least ? mode : least;
+    }
+    return least;
+}
+
 void
 lk_node_get_status (lk_node *node, lk_node_status *status)
 {
@@ -33,6 +50,7 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .dropped_kind = node->dropped.kind,
         .settings = node->core.facts.active.settings,
         .settings_text = lk_election_settings (&node->election),
+        .journal = journal (node),
         .behind = behind (node),
     };
     lk_leader_fill_status (&node->leader, status);

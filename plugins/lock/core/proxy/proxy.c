@@ -219,7 +219,9 @@ send_due (lk_proxy *proxy)
     proxy->is_behind = demand != NULL;
 }
 
-/*  protocol 9.7 */
+/*  A session that nobody has vouched for holds nothing, and says so: it is
+ *  vouched for then, and may go on with what a former one held.
+ *  Protocol 9.7, 9.18. */
 static void
 report (lk_proxy *proxy)
 {
@@ -238,12 +240,14 @@ report (lk_proxy *proxy)
 void
 lk_proxy_run (lk_proxy *proxy)
 {
-    if (!proxy->live || proxy->core->in_force.leader_count == 0) {
+    if (proxy->core->in_force.leader_count == 0) {
         return;
     }
-    send_due (proxy);
+    if (proxy->live) {
+        send_due (proxy);
+        lk_jeopardy_run (proxy);
+    }
     report (proxy);
-    lk_jeopardy_run (proxy);
 }
 
 /*  -------------------------------------------------------- leaving */

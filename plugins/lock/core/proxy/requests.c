@@ -237,8 +237,12 @@ resume (lk_proxy *proxy, const lk_app_request *request)
     demand->ticket.key = request->key;
     demand->wait_until_ms = request->lease_until_ms;
     lk_closing_note_former (proxy, request->lease_until_ms);
-    lk_demand_await_end (proxy, demand);
-    lk_demand_send (proxy, demand);
+    if (request->lease_until_ms <= proxy->core->now_ms) {
+        lk_lapse (proxy, demand, NULL); /* it was read late */
+    } else {
+        lk_demand_await_end (proxy, demand);
+        lk_demand_send (proxy, demand);
+    }
 }
 
 static void

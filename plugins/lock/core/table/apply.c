@@ -136,6 +136,7 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op,
     entry->upgrade = false;
     entry->rest = 0;
     entry->confirmed = false;
+    entry->unproved = false;
     if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {
         entry->type = LK_SHARED;
     }
@@ -254,6 +255,7 @@ lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
     LK_ASSERT (home < self->decree.leader_count);
     self->sequence[home]++;
     self->did = 0;
+    self->vital = false;
     self->now_ms = now_ms;
     bool fine = apply_any (self, home, op, now_ms, notices);
     lk_apply_go_on (self, home, notices);

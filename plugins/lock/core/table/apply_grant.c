@@ -32,7 +32,8 @@ lk_apply_tell (lk_table *self, lk_notices *notices, const lk_notice *notice)
         notices->item =
             lk_realloc (notices->item, notices->room * sizeof *notices->item);
     }
-    notices->item[notices->count++] = *notice;
+    notices->item[notices->count] = *notice;
+    notices->item[notices->count++].vital = self->vital;
 }
 
 /*  -------------------------------------------------------- granting */

@@ -5,6 +5,7 @@
  */
 
 #include "apply.h"
+#include "doubt.h"
 #include "entry.h"
 #include "grant.h"
 #include "queues.h"
@@ -15,6 +16,7 @@
 static bool
 apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
 {
+    lk_doubt_make_way (self, claim);
     lk_entry *entry = lk_table_find (self, claim->request);
     lk_queue *queue = lk_table_queue (self, claim->object);
     if (entry && entry->queue != queue) {
@@ -29,6 +31,7 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
     if (!entry) {
         lk_ticket ticket = *claim;
         ticket.upgrade = false;
+        ticket.unproved = false;
         lk_entry_new (self, &ticket, now_ms);
         return true;
     }
@@ -84,6 +87,9 @@ void
 lk_apply_open (lk_table *self, uint8_t home, lk_notices *notices)
 {
     lk_queues waited_for = {0};
+    if (lk_table_reclaims (self, home)) {
+        lk_doubt_end (self, home);
+    }
     self->reclaim &= (uint8_t) ~(1u << home);
     self->open_ms[home] = self->now_ms;
     const lk_index_link *link = lk_index_first (&self->waited_for);

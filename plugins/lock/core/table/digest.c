@@ -25,7 +25,8 @@ digest_mode (const lk_ticket *ticket)
         (uint64_t) mode->type | (uint64_t) mode->soft << 2
         | (uint64_t) mode->lenient << 3 | (uint64_t) mode->is_static << 4
         | (uint64_t) ticket->upgrade << 5 | (uint64_t) ticket->kept << 6
-        | (uint64_t) ticket->rest << 8 | (uint64_t) ticket->turn << 32;
+        | (uint64_t) ticket->unproved << 7 | (uint64_t) ticket->rest << 8
+        | (uint64_t) ticket->turn << 32;
     hash = lk_hash_mix (lk_hash_mix (hash, 0),
                         (uint64_t) mode->limit << 32 | mode->bound);
     return lk_hash_mix (hash, mode->quiet_ms);

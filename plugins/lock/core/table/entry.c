@@ -10,6 +10,7 @@
 #include "grant.h"
 #include "group.h"
 #include "owner.h"
+#include "unsaved.h"
 #include "util/hash.h"
 
 #include <string.h>
@@ -70,13 +71,14 @@ sum_rest (lk_table *self, const lk_entry *entry, uint64_t sign)
 void
 lk_entry_set_bound (lk_table *self, lk_queue *queue, uint32_t bound)
 {
-    const lk_entry *entry;
+    lk_entry *entry;
     for (entry = queue->first; entry; entry = entry->next) {
         sum_grant (self, entry, LESS);
     }
     queue->bound = bound;
     for (entry = queue->first; entry; entry = entry->next) {
         sum_grant (self, entry, MORE);
+        lk_unsaved_add (self, entry);
     }
 }
 
@@ -182,6 +184,7 @@ make_entry (const lk_ticket *ticket, int64_t now_ms)
     entry->rest = ticket->rest;
     entry->upgrade = ticket->upgrade;
     entry->kept = ticket->kept;
+    entry->unproved = ticket->unproved;
     lk_entry_set_mode (entry, &ticket->mode);
     return entry;
 }
@@ -209,6 +212,8 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     put_in_queue (self, entry);
     sum_all (self, entry, MORE);
     lk_entry_watch (self, entry);
+    self->vital |= entry->kept;
+    lk_unsaved_add (self, entry);
     return entry;
 }
 
@@ -225,6 +230,8 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
 {
     lk_table_forget_listing (self);
     lk_table_unwatch (self, entry);
+    self->vital |= entry->kept;
+    lk_unsaved_add (self, entry);
     note_shared (self, entry);
     if (!entry->kept) {
         lk_group_uncount (entry);
@@ -255,6 +262,8 @@ lk_entry_put (lk_table *self, lk_entry *entry)
     put_in_queue (self, entry);
     uint64_t grant = sum_grant (self, entry, MORE);
     lk_entry_watch (self, entry);
+    self->vital |= entry->kept;
+    lk_unsaved_add (self, entry);
     return grant;
 }
 
@@ -263,6 +272,8 @@ void
 lk_entry_rename (lk_table *self, lk_entry *entry, lk_request_id request)
 {
     LK_ASSERT (!entry->kept);
+    lk_unsaved_add (self, entry);
+    entry->unsaved = false; /* under its other name it is not there yet */
     sum_rest (self, entry, LESS);
     lk_group_uncount (entry);
     lk_group_leave (self, entry);

@@ -211,6 +211,7 @@ lk_entry_ticket (const lk_entry *entry)
                         .turn = entry->turn,
                         .upgrade = entry->upgrade,
                         .kept = entry->kept,
+                        .unproved = entry->unproved,
                         .rest = entry->rest};
 }
 

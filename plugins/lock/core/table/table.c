@@ -126,6 +126,7 @@ lk_table_clear (lk_table *self)
     lk_heap_clear (&self->audits);
     lk_heap_clear (&self->timed);
     lk_free (self->going);
+    lk_free (self->unsaved);
     lk_table_init (self);
 }
 

@@ -89,6 +89,8 @@ struct lk_entry {
     bool kept : 1;
     bool confirmed : 1; /* to its home: its proxy knows of it, as it is now;
                            in a term as soon as that home has looked at it */
+    bool unproved : 1;  /* held, as an old journal says: lk_ticket */
+    bool unsaved : 1;   /* is in the table's list of those */
 };
 
 /*  Of an object that has, or had, more tickets than one: what spares to look
@@ -177,6 +179,11 @@ typedef struct {
     uint8_t listed_lots;
     lk_entry *walked; /* the last of a walk, if nothing changed since */
     size_t walked_to; /* ... and its cursor then */
+    bool vital;       /* the operation that is applied changes what is kept */
+    bool saves;       /* what changes is noted: unsaved.h */
+    lk_request_id *unsaved;
+    size_t unsaved_count;
+    size_t unsaved_room;
 } lk_table;
 
 /*  What an operation, once acknowledged, lets the home tell. */
@@ -198,6 +205,7 @@ typedef struct {
     uint32_t turn;         /* LOCKED */
     bool kept;             /* LOCKED */
     bool held;             /* CHECKED: with the token that was asked for */
+    bool vital;            /* what it follows from changed what is kept */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
 } lk_notice;
 

@@ -1,10 +1,10 @@
-/*  journal.c - what a lock service remembers of the latest grants and ends
+/*  recent.c - what a lock service remembers of the latest grants and ends
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "journal.h"
+#include "recent.h"
 
 #include "lib/suite.h"
 
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static lk_journal *journal;
+static lk_recent *recent;
 
 static void
 set_up (void)
 {
-    journal = lk_journal_new ();
+    recent = lk_recent_new ();
 }
 
 static void
 tear_down (void)
 {
-    lk_journal_destroy (&journal);
+    lk_recent_destroy (&recent);
 }
 
 /*  With a name of that size, whose bytes tell it. */
@@ -38,19 +38,19 @@ add (lk_past_event event, int64_t at_ms, uint16_t size)
                           .key = {name, size},
                           .owner = {"x@h1", 4},
                           .token = (uint64_t) at_ms + 7};
-    lk_journal_add (journal, &past);
+    lk_recent_add (recent, &past);
 }
 
 /*  How many there are, in their order and whole; the first one's number. */
 static size_t
 count (uint64_t *first)
 {
-    lk_journal_place place = lk_journal_begin (journal);
+    lk_recent_place place = lk_recent_begin (recent);
     lk_past past;
     uint64_t number = 0;
     size_t count = 0;
     *first = 0;
-    while (lk_journal_next (journal, &place, &past)) {
+    while (lk_recent_next (recent, &place, &past)) {
         *first = count++ == 0 ? past.number : *first;
         ck_assert_uint_gt (past.number, number);
         number = past.number;
@@ -69,12 +69,12 @@ START_TEST (keeps_what_fits)
     ck_assert_uint_eq (count (&first), 0);
     for (int64_t i = 0; i < 100000; i++) {
         add (LK_PAST_GRANTED, i, (uint16_t) (3 + i * 31 % 4000));
-        ck_assert_uint_eq (lk_journal_number (journal), (uint64_t) i + 1);
+        ck_assert_uint_eq (lk_recent_number (recent), (uint64_t) i + 1);
     }
     const size_t kept = count (&first);
-    ck_assert_uint_gt (kept, LK_JOURNAL_USUAL_SIZE / 5000);
+    ck_assert_uint_gt (kept, LK_RECENT_USUAL_SIZE / 5000);
     ck_assert_uint_eq (first + kept - 1, 100000);
-    ck_assert_uint_eq (lk_journal_forgotten (journal), first - 1);
+    ck_assert_uint_eq (lk_recent_forgotten (recent), first - 1);
 }
 END_TEST
 
@@ -89,9 +89,9 @@ START_TEST (keeps_what_is_rare)
     }
     ck_assert_uint_gt (count (&first), 1);
     ck_assert_uint_eq (first, 1);
-    lk_journal_place place = lk_journal_begin (journal);
+    lk_recent_place place = lk_recent_begin (recent);
     lk_past past;
-    ck_assert (lk_journal_next (journal, &place, &past));
+    ck_assert (lk_recent_next (recent, &place, &past));
     ck_assert_int_eq (past.event, LK_PAST_LOST);
 }
 END_TEST
@@ -105,14 +105,14 @@ START_TEST (tallies)
         }
     }
     add (LK_PAST_FAILED, 30000, 5);
-    lk_journal_counts counts = lk_journal_count (journal, 30500);
+    lk_recent_counts counts = lk_recent_count (recent, 30500);
     ck_assert_uint_eq (counts.grants, 300);
     ck_assert_uint_eq (counts.releases, 150);
     ck_assert_uint_eq (counts.grants_lately, 100);
     ck_assert_uint_eq (counts.releases_lately, 50);
-    counts = lk_journal_count (journal, 35500);
+    counts = lk_recent_count (recent, 35500);
     ck_assert_uint_eq (counts.grants_lately, 50);
-    counts = lk_journal_count (journal, 99999);
+    counts = lk_recent_count (recent, 99999);
     ck_assert_uint_eq (counts.grants_lately, 0);
 }
 END_TEST
@@ -120,8 +120,8 @@ END_TEST
 int
 main (void)
 {
-    Suite *suite = suite_create ("journal");
-    TCase *tests = tcase_create ("journal");
+    Suite *suite = suite_create ("recent");
+    TCase *tests = tcase_create ("recent");
     tcase_add_checked_fixture (tests, set_up, tear_down);
     tcase_add_test (tests, keeps_what_fits);
     tcase_add_test (tests, keeps_what_is_rare);
