@@ -367,6 +367,11 @@ check 'it cannot join' says 125 'does not know our keys' \
 of_router 'neighbour: refused: its key is not of this cluster' "$work/own.log"
 stop $own2 $own
 
+#   A folder where a journal was.
+mkdir -p "$work/state4/lock.journal"
+lockd 1 "cannot remove '...': ..." --run "$work/run" --state "$work/state4" \
+    --endpoint "ipc://$work/own" --log-level error
+
 #   A full disk.
 if mkdir "$work/full" && mount -t tmpfs -o size=16k none "$work/full" \
     2>/dev/null; then
@@ -544,7 +549,14 @@ check 'set: no text' logged lockkeeper.conf.5 "'...' is too large or no text" \
 
 #   Others' tests have these (core, refusals, tables; no descriptors); some only
 #   a machine that has a user lockkeeper, or no resolver's answer at all.
-#   Those of the settings are met in cli_settings and unit/lock_settings.
+#   Those of the settings are met in cli_settings and unit/lock_settings, of the
+#   journal in cli_journal and core_journal.
+unmet lockkeeper-lockd.8 'cannot keep a journal: ...' \
+    "cannot move '...': ..." "cannot open '...': ..." \
+    'cannot write to the journal: ...' \
+    "the journal of '...' ...: it is moved to 'lock.journal.damaged', \
+and others fill this host's table anew" \
+    "the journal's table is not what was recorded: it is filled anew"
 unmet lockkeeper-lockd.8 \
     "settings: version ... in '...' was changed or damaged" \
     "'...' makes no sense: ...; \

@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
     row *rows;
     lk_record_head head; /* no leaders: there is no table */
+    bool is_spoilt;
 } table;
 
 typedef struct waiting {
@@ -98,6 +99,7 @@ clear_table (table *self)
         lk_free (each);
     }
     self->head = (lk_record_head) {0};
+    self->is_spoilt = false;
 }
 
 /*  -------------------------------------------------------- records */
@@ -226,12 +228,19 @@ lk_world_journal_spoil (lk_world_journal *self, uint64_t draw)
     for (size_t skip = (size_t) (draw >> 8) % count; skip > 0; skip--) {
         each = each->hh.next;
     }
+    self->now.is_spoilt = true;
     if (draw & 1) {
         each->ticket.token ^= (uint64_t) 1 << (draw >> 1 & 31);
     } else {
         drop_row (&self->now, each->ticket.request);
     }
     return true;
+}
+
+bool
+lk_world_journal_is_spoilt (const lk_world_journal *self)
+{
+    return self->now.is_spoilt;
 }
 
 const lk_record_head *

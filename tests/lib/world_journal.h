@@ -33,6 +33,9 @@ void lk_world_journal_lose (lk_world_journal *self);
  *  false: it has none. `draw` is any number. */
 bool lk_world_journal_spoil (lk_world_journal *self, uint64_t draw);
 
+/*  Since then it has been as it was. */
+bool lk_world_journal_is_spoilt (const lk_world_journal *self);
+
 /*  For lk_node_new (): reads it from its beginning; NULL if there is none. */
 const lk_record_head *lk_world_journal_head (lk_world_journal *self);
 bool lk_world_journal_read (void *self, lk_ticket *ticket);

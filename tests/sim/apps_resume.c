@@ -131,7 +131,9 @@ sim_resume_locked (sim_world *world, uint8_t host, sim_app *app,
 void
 sim_resume_refused (sim_world *world, sim_who who)
 {
-    if (lk_node_core (world->base.node[who.host])->in_reclaim == 0) {
+    const lk_node *node = world->base.node[who.host];
+
+    if (!node || lk_node_core (node)->in_reclaim == 0) {
         sim_checker_not_resumed (&world->checker, who);
     }
 }

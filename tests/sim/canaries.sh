@@ -267,7 +267,7 @@ canary done-before-it-is-in-force 60 storm change.c \
 
 canary acknowledges-ahead-of-the-disk 20 unit/core_journal record.c \
     's/const bool waits = self->vital\[home\] > self->known\.sequence\[home\];/const bool waits = false;/'
-canary what-is-kept-is-not-vital 300 storm record.c \
+canary what-is-kept-is-not-vital 20 unit/core_journal record.c \
     's/if (table->vital || is_sync (lead)) {/if (is_sync (lead)) {/'
 canary a-late-table-holds 300 storm choice.c \
     's/return has_previous (choice, host) && !choice->vote\[host\]\.holds\.late;/return has_previous (choice, host);/'
@@ -275,11 +275,11 @@ canary goes-on-with-a-sealed-table 300 storm follow.c \
     's/ || lead->sealed) {/) {/' \
     ready.c 's/ || lead->sealed || / || /' \
     leader/check.c 's/LK_ASSERT (!lead->ready || !lead->sealed);//'
-canary any-journal-is-whole 60 storm load.c \
+canary any-journal-is-whole 20 unit/core_journal load.c \
     's/if (lk_digest_mark (&table) == head->mark) {/if (1) {/'
 canary filled-ahead-of-the-disk 20 unit/core_journal record.c \
     's/return lead->recorder\.done >= lead->recorder\.installed;/return true;/'
-canary unproved-tickets-stay 60 storm apply_reclaim.c \
+canary unproved-tickets-stay 20 unit/core_journal apply_reclaim.c \
     's/        lk_doubt_end (self, home);\n//'
 canary a-claim-makes-no-way 20 unit/core_journal doubt.c \
     's/        if (entry->unproved\n            && !agree/        if (0 \&\& !agree/'
@@ -293,9 +293,9 @@ canary no-journal-is-waited-for 20 unit/core_journal vote.c \
     's/return config->journal != LK_JOURNAL_OFF && absent != 0/return 0/'
 canary a-new-session-reports-nothing 20 unit/core_journal proxy/proxy.c \
     's/        lk_jeopardy_run (proxy);\n    }\n    report (proxy);/        lk_jeopardy_run (proxy);\n        report (proxy);\n    }/'
-canary a-resume-is-read-late 400 storm requests.c \
+canary a-resume-is-read-late 20 unit/core_resume requests.c \
     's/if (request->lease_until_ms <= proxy->core->now_ms) {/if (0) {/'
-canary ends-by-key-are-not-recorded 400 storm load.c \
+canary ends-by-key-are-not-recorded 20 unit/core_journal load.c \
     's/    lk_leader_learn_releases (lead, head->releases, head->release_count);\n//'
 
 #   ------------------------------------------------------------ filling up

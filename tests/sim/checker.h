@@ -29,7 +29,7 @@
 #define SIM_DECREES_MAX 512
 #define SIM_RETURNED_MAX 16
 #define SIM_PAST_MAX 32
-#define SIM_QUEUE_MAX 192 /* tickets of an object */
+#define SIM_QUEUE_MAX 768 /* tickets of an object */
 #define SIM_SAID_MAX 2048 /* a multiple of SIM_SAID_WAYS */
 #define SIM_SAID_WAYS 8
 #define SIM_TOLD_MAX 64

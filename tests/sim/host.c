@@ -82,7 +82,7 @@ start (sim_world *self, uint8_t place)
     lk_world_start (&self->base, place, sim_host_clock (self, place));
     sim_desk_open (self, place);
     sim_client_service_up (self, place);
-    self->totals.loaded += lk_node_view (self->base.node[place]).sealed;
+    sim_journal_loaded (self, place);
     sim_tell (self, place, "starts, process %u", host->process);
     sim_host_step (self, place, &event);
 }

@@ -127,6 +127,19 @@ sim_journal_end (sim_world *self, uint8_t place, bool in_order)
 
 /*  -------------------------------------------------------- reading */
 
+void
+sim_journal_loaded (sim_world *self, uint8_t place)
+{
+    const lk_leader_view view = lk_node_view (self->base.node[place]);
+
+    self->totals.loaded += view.sealed;
+    if (view.damaged
+        && !lk_world_journal_is_spoilt (self->base.host[place].journal)) {
+        sim_checker_fail (&self->checker,
+                          "JOURNAL: h%d's is not what was recorded", place);
+    }
+}
+
 /*  What is kept is in the journal of a leader of the former decree, and so in
  *  the table of the new one. What was not on disk yet has lost its place. */
 void

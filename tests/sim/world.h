@@ -189,6 +189,9 @@ void sim_journal_draw_host (sim_world *self, uint8_t host);
 bool sim_journal_names (const sim_world *self, uint8_t host, uint8_t other);
 void sim_journal_forget (sim_world *self, uint8_t host, uint8_t other);
 
+/*  Its service has started, with what its journal has. */
+void sim_journal_loaded (sim_world *self, uint8_t host);
+
 /*  A record of it waits for the disk. */
 void sim_journal_record (sim_world *self, uint8_t host);
 

@@ -9,6 +9,7 @@
 
 #include "lib/suite.h"
 
+#include "decree.h"
 #include "doubt.h"
 #include "lib/small.h"
 #include "node_view.h"
@@ -223,6 +224,38 @@ START_TEST (no_decree_before_its_table_is_on_disk)
 }
 END_TEST
 
+/*  Somebody else has it taken away, and does not hear that this was done before
+ *  all leaders end: asked again they know. */
+START_TEST (what_was_done_by_key_stays_done)
+{
+    begin (4, 3, LK_JOURNAL_SYNC);
+    const lk_host other = 3;
+    ck_assert_int_lt (lk_decree_place (lk_small_leaders (&small), other), 0);
+    hold ("a", 1, false);
+    lk_app_request unlock = lk_small_request (5, 9, "a");
+    unlock.key = last (1)->key;
+    unlock.now = true;
+    unlock.owner = (lk_name) {0};
+    lk_small_ask (&small, other, LK_ON_UNLOCK_BY_KEY, &unlock);
+    lk_small_wave (&small);
+    lk_small_isolate (&small, other, true);
+    lk_small_run (&small, 100);
+    ck_assert_uint_eq (count_tickets ("a"), 0);
+    ck_assert_ptr_null (lk_small_last (&small, other, 5, 9));
+    for (lk_host host = 0; host < other; host++) {
+        lk_small_kill (&small, host, false);
+    }
+    lk_small_isolate (&small, other, false);
+    start_all ();
+    lk_small_run (&small, 2000);
+    const lk_answer *answer = lk_small_last (&small, other, 5, 9);
+    ck_assert_ptr_nonnull (answer);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (answer->error, LK_OK);
+    end ();
+}
+END_TEST
+
 /*  -------------------------------------------------------- async */
 
 /*  What is not kept is told ahead of its record, which comes soon. */
@@ -411,6 +444,29 @@ START_TEST (a_claim_makes_way)
 }
 END_TEST
 
+/*  Of a session that goes on, too: it gave that back, and the journal does not
+ *  know. */
+START_TEST (what_is_unproved_ends_with_the_reclaim)
+{
+    const lk_decree decree = {.leader_count = 1};
+    const lk_ticket old = ticket_of (1, LK_SHARED, false);
+    const lk_ticket kept = ticket_of (2, LK_SHARED, true);
+    const lk_op open = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+    lk_table table;
+    lk_table_init (&table);
+    lk_table_begin (&table, &decree);
+    lk_table_restore (&table, &old, 0);
+    lk_table_restore (&table, &kept, 0);
+    lk_table_doubt (&table);
+    table.reclaim = 1;
+    ck_assert_uint_eq (table.count, 2);
+    (void) lk_table_apply (&table, 0, &open, 0, NULL);
+    ck_assert_uint_eq (table.count, 1);
+    ck_assert_ptr_nonnull (lk_table_find (&table, kept.request));
+    lk_table_clear (&table);
+}
+END_TEST
+
 static void
 add_case (Suite *suite, const char *name, const TTest *const *tests,
           size_t count)
@@ -435,11 +491,12 @@ main (void)
     ADD_CASE (suite, "sync", all_that_was_told_is_there,
               nothing_is_told_before_it_is_on_each_disk,
               one_leader_waits_for_its_own_disk, one_record_has_many,
-              no_decree_before_its_table_is_on_disk);
+              no_decree_before_its_table_is_on_disk,
+              what_was_done_by_key_stays_done);
     ADD_CASE (suite, "async", the_last_may_be_lost,
               what_nobody_claims_goes_in_the_end,
               what_is_kept_waits_for_each_disk, in_good_order_nothing_is_lost,
-              a_claim_makes_way);
+              a_claim_makes_way, what_is_unproved_ends_with_the_reclaim);
     ADD_CASE (suite, "unused", a_damaged_one_is_not_used,
               one_that_is_whole_will_do, it_is_waited_for, but_not_for_ever);
     return lk_suite_run (suite);

@@ -102,6 +102,25 @@ START_TEST (the_old_lease_is_over)
 }
 END_TEST
 
+/*  A service that is slow reads it when that is over already. */
+START_TEST (it_is_read_too_late)
+{
+    lk_event event = {.type = LK_ON_LOCK, .now_ms = now_ms};
+    event.request = (lk_app_request) {.app = APP,
+                                      .serial = 4,
+                                      .object = {"x", 1},
+                                      .owner = {"app@h0", 6},
+                                      .wait_ms = -1,
+                                      .key = KEY,
+                                      .token = TOKEN,
+                                      .lease_until_ms = now_ms - 1};
+    step (&event);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (told ()->error, LK_DISCONNECTED);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_LOCK));
+}
+END_TEST
+
 START_TEST (given_back_before_it_goes_on)
 {
     resume (4);
@@ -286,6 +305,7 @@ main (void)
     tcase_add_test (tests, who_asks_twice_is_told_again);
     tcase_add_test (tests, nobody_knows_of_it);
     tcase_add_test (tests, the_old_lease_is_over);
+    tcase_add_test (tests, it_is_read_too_late);
     tcase_add_test (tests, given_back_before_it_goes_on);
     tcase_add_test (tests, its_application_ends);
     tcase_add_test (tests, its_application_ends_and_it_lingers);

@@ -14,6 +14,7 @@ lk_leader_see (const lk_leader *lead)
     lk_leader_view view = {.ready = lead->ready,
                            .sealed = lead->sealed,
                            .late = lead->late,
+                           .damaged = lead->damaged,
                            .unacked = lead->stream.count,
                            .alerts_raised = lead->alerts.raised_count};
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {

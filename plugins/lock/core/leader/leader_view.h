@@ -20,7 +20,8 @@ typedef struct {
 typedef struct {
     bool ready;     /* the table's decree is in force, as far as known */
     bool sealed;    /* the table is from a journal, ... */
-    bool late;      /* ... and may lack the last operations */
+    bool late;      /* ... and may lack the last operations, ... */
+    bool damaged;   /* ... or was not what had been recorded */
     size_t unacked; /* operations of its stream that not all have */
     uint64_t alerts_raised;
     lk_fellow_view fellow[LK_LEADERS_MAX]; /* by place */
