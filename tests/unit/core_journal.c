@@ -286,6 +286,37 @@ START_TEST (the_last_may_be_lost)
 }
 END_TEST
 
+/*  Granted, as the journals say; but whoever asked did not hear it, and somebody
+ *  else may have it since. */
+START_TEST (who_does_not_hold_it_is_not_told_so)
+{
+    begin (4, 3, LK_JOURNAL_ASYNC);
+    const lk_host other = 3;
+    const lk_app_request request = lk_small_request (1, 1, "a");
+    ck_assert_int_lt (lk_decree_place (lk_small_leaders (&small), other), 0);
+    lk_small_ask (&small, other, LK_ON_LOCK, &request);
+    lk_small_wave (&small);
+    lk_small_isolate (&small, other, true);
+    lk_small_run (&small, 300);
+    ck_assert_uint_eq (count_tickets ("a"), 1);
+    ck_assert_ptr_null (lk_small_last (&small, other, 1, 1));
+    const uint64_t term = lk_small_leaders (&small)->term.number;
+    for (lk_host host = 0; host < other; host++) {
+        lk_small_kill (&small, host, false);
+    }
+    lk_small_isolate (&small, other, false);
+    start_reclaim ();
+    ck_assert_uint_eq (count_tickets ("a"), 1);
+    ck_assert_ptr_null (lk_small_last (&small, other, 1, 1));
+    lk_small_run (&small, 14000);
+    const lk_answer *answer = lk_small_last (&small, other, 1, 1);
+    ck_assert_ptr_nonnull (answer);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_gt (answer->token >> 32, term);
+    end ();
+}
+END_TEST
+
 START_TEST (what_nobody_claims_goes_in_the_end)
 {
     begin (3, 3, LK_JOURNAL_ASYNC);
@@ -494,6 +525,7 @@ main (void)
               no_decree_before_its_table_is_on_disk,
               what_was_done_by_key_stays_done);
     ADD_CASE (suite, "async", the_last_may_be_lost,
+              who_does_not_hold_it_is_not_told_so,
               what_nobody_claims_goes_in_the_end,
               what_is_kept_waits_for_each_disk, in_good_order_nothing_is_lost,
               a_claim_makes_way, what_is_unproved_ends_with_the_reclaim);

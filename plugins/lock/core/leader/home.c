@@ -174,6 +174,21 @@ lacks_any (lk_leader *lead, const lk_msg_request *request)
     return lacks;
 }
 
+/*  What an old journal says is held is told to nobody who does not say so
+ *  himself. Protocol 9.18. */
+static bool
+has_unproved (const lk_leader *lead, const lk_msg_request *request)
+{
+    for (size_t i = 0; i <= request->rest_count; i++) {
+        const lk_ticket ticket = asked_for (request, i);
+        const lk_entry *entry = lk_home_find (lead, &ticket);
+        if (entry && entry->unproved) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*  Whether its proxy lives in a later session: nobody waits for an answer, and
  *  what was resumed since is not asked for anew. Protocol 9.13: A restart. */
 static bool
@@ -206,7 +221,7 @@ lk_on_lock (lk_leader *lead, const lk_lock_message *message)
         lk_resume_order (lead, request);
         return;
     }
-    if (!lacks_any (lead, request)) {
+    if (has_unproved (lead, request) || !lacks_any (lead, request)) {
         return;
     }
     if (request->ticket.turn > 0) {

@@ -65,8 +65,12 @@ lk_resume_order (lk_leader *lead, const lk_msg_request *request)
 {
     const lk_ticket *asking = &request->ticket;
     const lk_entry *own = lk_home_find (lead, asking);
-    const lk_entry *former = own ? NULL : lk_resume_find (lead, request);
-    if (own && own->token != 0) {
+    const bool is_proved = own && own->token != 0 && !own->unproved;
+    const lk_entry *former = lk_resume_find (lead, request);
+    if (own) {
+        former = own->unproved ? own : NULL;
+    }
+    if (is_proved) {
         lk_home_confirm (lead, asking, own->token);
     } else if (former && fits (former, asking)) {
         lk_op op = lk_op_about (LK_OP_RESUME, asking);

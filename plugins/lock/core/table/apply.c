@@ -128,7 +128,8 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op,
               lk_notices *notices)
 {
     lk_entry *entry = find_held (self, home, op->by);
-    if (!entry || entry->kept || lk_table_find (self, op->ticket.request)) {
+    lk_entry *own = lk_table_find (self, op->ticket.request);
+    if (!entry || entry->kept || (own && own != entry)) {
         return;
     }
     lk_queue *queue = entry->queue;
