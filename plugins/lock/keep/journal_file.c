@@ -15,6 +15,7 @@
 #include <lmdb.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,6 +164,16 @@ open_all (lk_journal_file *self, const char *path, bool to_check)
     return mdb_txn_commit (txn);
 }
 
+/*  What root makes there is for the folder's owner. */
+static void
+hand_over (const char *dir, const char *path)
+{
+    struct stat folder;
+    if (geteuid () == 0 && stat (dir, &folder) == 0) {
+        (void) !lchown (path, folder.st_uid, folder.st_gid);
+    }
+}
+
 lk_journal_file *
 lk_journal_file_open (const char *dir, lk_problem *problem)
 {
@@ -174,6 +185,8 @@ lk_journal_file_open (const char *dir, lk_problem *problem)
         (void) lk_problem_set (problem, LK_SYSTEM, "cannot open '%s': %s", path,
                                mdb_strerror (code));
         lk_journal_file_destroy (&self);
+    } else {
+        hand_over (dir, path);
     }
     return self;
 }
@@ -390,8 +403,14 @@ lk_journal_file_check (const char *dir, lk_problem *problem)
 {
     char path[PATH_MAX];
     make_path (path, dir, "");
-    if (access (path, F_OK) == -1 && errno == ENOENT) {
-        return LK_OK;
+    struct stat status;
+    if (lstat (path, &status) == -1) {
+        return errno == ENOENT
+                   ? LK_OK
+                   : lk_problem_errno (problem, "cannot read '%s'", path);
+    }
+    if (!S_ISREG (status.st_mode)) {
+        return LK_INVALID; /* links are not followed */
     }
     const pid_t child = fork ();
     if (child == -1) {
