@@ -127,12 +127,25 @@ sim_journal_end (sim_world *self, uint8_t place, bool in_order)
 
 /*  -------------------------------------------------------- reading */
 
+static void
+note_table (sim_world *self, uint8_t place)
+{
+    const lk_node *node = self->base.node[place];
+    const lk_leader_view view = lk_node_view (node);
+    sim_host *host = &self->host[place];
+
+    host->sealed = view.sealed;
+    host->late = view.late;
+    host->whole = lk_node_table (node)->reclaim == 0;
+}
+
 void
 sim_journal_loaded (sim_world *self, uint8_t place)
 {
     const lk_leader_view view = lk_node_view (self->base.node[place]);
 
     self->totals.loaded += view.sealed;
+    note_table (self, place);
     if (view.damaged
         && !lk_world_journal_is_spoilt (self->base.host[place].journal)) {
         sim_checker_fail (&self->checker,
@@ -142,29 +155,36 @@ sim_journal_loaded (sim_world *self, uint8_t place)
 
 /*  What is kept is in the journal of a leader of the former decree, and so in
  *  the table of the new one. What was not on disk yet has lost its place. */
+static void
+look_at_election (sim_world *self, uint8_t place)
+{
+    const lk_election_view election =
+        lk_election_see (lk_node_election (self->base.node[place]));
+    const sim_host *holder;
+    sim_known_decree *known;
+
+    if (election.holder == LK_NOBODY || election.decree.leader_count == 0
+        || election.decree.term.number == self->host[place].elected) {
+        return;
+    }
+    self->host[place].elected = election.decree.term.number;
+    holder = &self->host[election.holder];
+    known = sim_checker_learn (&self->checker, &election.decree);
+    if (known && holder->sealed) {
+        known->from_disk = true;
+        known->from_journal =
+            election.decree.reclaim && holder->late && holder->whole;
+        self->totals.late_reclaims += known->from_journal;
+        sim_tell (self, place, "takes the journal of h%d", election.holder);
+    }
+}
+
+/*  One that is alone does all of it in one step. */
 void
 sim_journal_look (sim_world *self, uint8_t place)
 {
-    lk_node *node = self->base.node[place];
-    const lk_election_view election = lk_election_see (lk_node_election (node));
-    lk_leader_view holder;
-    sim_known_decree *known;
-
-    if (election.state != LK_ELECTION_ELECTED || election.holder == LK_NOBODY
-        || !self->base.node[election.holder]) {
-        return;
-    }
-    node = self->base.node[election.holder];
-    holder = lk_node_view (node);
-    known = sim_checker_learn (&self->checker, &election.decree);
-    if (!known || known->from_disk || !holder.sealed) {
-        return;
-    }
-    known->from_disk = true;
-    known->from_journal = election.decree.reclaim && holder.late
-                          && lk_node_table (node)->reclaim == 0;
-    self->totals.late_reclaims += known->from_journal;
-    sim_tell (self, place, "takes the journal of h%d", election.holder);
+    look_at_election (self, place);
+    note_table (self, place);
 }
 
 /*  -------------------------------------------------------- hosts */

@@ -87,6 +87,11 @@ typedef struct {
     bool dried;           /* stays away till the end of a drought */
     int changes;          /* that it was asked for and has not answered */
     int disk_ms;          /* until a record is written, at most */
+    bool sealed;          /* its table is its journal's, or was before its last
+                             step ... */
+    bool late;            /* ... and may lack the last operations, ... */
+    bool whole;           /* ... but is in no reclaim */
+    uint64_t elected;     /* number of the last decree that was looked at */
     lk_settings_id edits; /* that it is asked for; version 0: none */
 } sim_host;
 
