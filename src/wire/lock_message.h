@@ -305,6 +305,7 @@ typedef struct {
 typedef struct {
     lk_term table;        /* MAXTICKET: term of the holder's table */
     uint64_t incarnation; /* MAXTICKET: the holder's process */
+    bool late;            /* MAXTICKET: it may lack the last operations */
     lk_decree decree;     /* FILL: the new decree */
     uint64_t offer;       /* FILL: no chunk; who has the table of which that is
                              the mark needs none; 0: it is a chunk */

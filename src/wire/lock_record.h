@@ -31,7 +31,8 @@ typedef struct {
 typedef enum {
     LK_RECORD_CHANGES, /* tickets of the table as they are now, and gone ones */
     LK_RECORD_PART,    /* tickets of another one that may take its place */
-    LK_RECORD_WHOLE    /* ... which it does now: all of them were there */
+    LK_RECORD_WHOLE,   /* ... which it does now: all of them were there */
+    LK_RECORD_NONE     /* the table is gone; one that comes goes on coming */
 } lk_record_kind;
 
 /*  What the journal gets next. All of one is on disk, or nothing. */
@@ -39,7 +40,7 @@ typedef struct {
     lk_record_kind kind;
     uint64_t number;     /* one more each time */
     bool first;          /* PART: those before are of no use */
-    lk_record_head head; /* CHANGES, WHOLE */
+    lk_record_head head; /* CHANGES, WHOLE, NONE */
     lk_ticket *tickets;  /* CHANGES, PART */
     size_t ticket_count;
     lk_request_id *gone; /* CHANGES */

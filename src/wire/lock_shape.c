@@ -252,6 +252,7 @@ maxticket_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_field_term (f, "table", &message->as.chunk.table);
     lk_field_count (f, "incarnation", &message->as.chunk.incarnation);
+    lk_field_flag_if_set (f, "late", &message->as.chunk.late);
     table_fields (f, &message->as.chunk);
 }
 

@@ -150,6 +150,9 @@ write_one (lk_world_journal *self, waiting *each)
     if (record->kind == LK_RECORD_PART && record->first) {
         clear_table (to);
     }
+    if (record->kind == LK_RECORD_NONE) {
+        clear_table (to);
+    }
     if (record->kind == LK_RECORD_WHOLE) {
         clear_table (to);
         to->rows = self->incoming.rows;

@@ -399,7 +399,7 @@ canary another-request-of-one-serial 1 unit/core_asked asked.c \
 canary earlier-end-ends-the-grace 1 unit/core_stopping stopping.c \
     's/reply->error == LK_LATE || lk_stopping_is_earlier (demand, reply)/reply->error == LK_LATE/'
 canary repeated-lock-granted-twice 60 storm home.c \
-    's/if (!lacks_any (lead, request)) {/if ((lacks_any (lead, request), 0)) {/' \
+    's/ || !lacks_any (lead, request)) {/ || (lacks_any (lead, request), 0)) {/' \
     apply.c \
     's/if (!lk_table_find (self, request)) {\n            ticket/if (1) {\n            ticket/'
 canary last-come-first-served 60 storm grant.c \

@@ -286,8 +286,8 @@ START_TEST (the_last_may_be_lost)
 }
 END_TEST
 
-/*  Granted, as the journals say; but whoever asked did not hear it, and somebody
- *  else may have it since. */
+/*  Granted, as the journals say; but whoever asked did not hear it, and
+ *  somebody else may have it since. */
 START_TEST (who_does_not_hold_it_is_not_told_so)
 {
     begin (4, 3, LK_JOURNAL_ASYNC);

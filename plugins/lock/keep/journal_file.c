@@ -13,13 +13,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <lmdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAP_SIZE ((size_t) 16 << 30) /* of addresses; the file is as it is */
+/*  Of addresses; the file is as it is. */
+#define MAP_SIZE ((size_t) 1 << (sizeof (size_t) > 4 ? 34 : 30))
 #define DATABASES 3
 #define CHECK_S 300 /* a child process may take, for one that is large */
 
@@ -281,6 +283,8 @@ write_one (lk_journal_file *self, MDB_txn *txn, const lk_journal_batch *batch)
     } else if (batch->kind == LK_RECORD_WHOLE) {
         code = mdb_drop (txn, self->dbi[TABLE + self->now], 0);
         self->now = !self->now;
+    } else if (batch->kind == LK_RECORD_NONE) {
+        code = mdb_drop (txn, self->dbi[TABLE + self->now], 0);
     }
     const int database =
         batch->kind == LK_RECORD_PART ? incoming : TABLE + self->now;
@@ -375,27 +379,50 @@ is_whole (lk_journal_file *self, MDB_txn *txn, int database)
     return code == MDB_NOTFOUND;
 }
 
+/*  Exit codes of the child. */
+enum { WHOLE, DAMAGED, UNREAD };
+
 /*  In the child: what is damaged may end it, too. */
-static bool
+static int
 read_all (const char *path)
 {
     lk_journal_file self = {0};
     MDB_txn *txn;
-    bool whole = open_all (&self, path, true) == 0
-                 && mdb_txn_begin (self.env, NULL, MDB_RDONLY, &txn) == 0;
-    for (int i = 0; whole && i < DATABASES; i++) {
-        whole = is_whole (&self, txn, i);
+    int code = open_all (&self, path, true);
+    code = code ? code : mdb_txn_begin (self.env, NULL, MDB_RDONLY, &txn);
+    for (int i = 0; code == 0 && i < DATABASES; i++) {
+        code = is_whole (&self, txn, i) ? 0 : MDB_CORRUPTED;
     }
-    return whole;
+    return code == 0 ? WHOLE : code < 0 ? DAMAGED : UNREAD; /* else an errno */
+}
+
+/*  Of signals these are what wrong pages lead to; any other says nothing. */
+static bool
+is_damage (int status)
+{
+    const int signal = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT
+           || (WIFEXITED (status) && WEXITSTATUS (status) == DAMAGED);
 }
 
 static lk_err
-await (pid_t child)
+await (pid_t child, const char *path, lk_problem *problem)
 {
-    int status = -1;
-    while (waitpid (child, &status, 0) == -1 && errno == EINTR) {
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid (child, &status, 0)) == -1 && errno == EINTR) {
     }
-    return WIFEXITED (status) && WEXITSTATUS (status) == 0 ? LK_OK : LK_INVALID;
+    if (ended == -1) {
+        return lk_problem_errno (problem, "cannot read '%s'", path);
+    }
+    if (is_damage (status)) {
+        return LK_INVALID;
+    }
+    return WIFEXITED (status) && WEXITSTATUS (status) == WHOLE
+               ? LK_OK
+               : lk_problem_set (problem, LK_SYSTEM,
+                                 "cannot read '%s': it was not read to its end",
+                                 path);
 }
 
 lk_err
@@ -412,6 +439,7 @@ lk_journal_file_check (const char *dir, lk_problem *problem)
     if (!S_ISREG (status.st_mode)) {
         return LK_INVALID; /* links are not followed */
     }
+    (void) signal (SIGCHLD, SIG_DFL); /* who started us may have it ignored */
     const pid_t child = fork ();
     if (child == -1) {
         return lk_problem_errno (problem, "cannot read '%s'", path);
@@ -420,9 +448,9 @@ lk_journal_file_check (const char *dir, lk_problem *problem)
         const struct rlimit none = {0, 0};
         (void) setrlimit (RLIMIT_CORE, &none);
         alarm (CHECK_S);
-        _exit (read_all (path) ? 0 : 1);
+        _exit (read_all (path));
     }
-    return await (child);
+    return await (child, path, problem);
 }
 
 lk_err

@@ -107,6 +107,7 @@ lk_lockd_open_journal (lk_lockd *self)
 {
     lk_problem problem;
     if (self->options.journal == LK_JOURNAL_OFF) {
+        self->state.journal += self->state.journal > 0;
         return remove_old (self);
     }
     if (!check (self) || !open_own (self)) {
@@ -147,12 +148,17 @@ lk_lockd_give_table (lk_lockd *self, lk_node_config *config)
     }
     if (lk_record_unpack_head (head, &self->hostmap, &self->heard,
                                &self->recorded)
+        && self->recorded.decree.term.number
+               <= self->state.facts.promised.number
         && (releases.size == 0
             || lk_record_unpack_releases (releases, &self->hostmap,
                                           &self->heard, &self->recorded))) {
         config->recorded = &self->recorded;
         config->read_record = read_ticket;
         config->reader = self;
+    } else {
+        lk_log_error ("the journal's table is not what was recorded: it is "
+                      "filled anew");
     }
 }
 

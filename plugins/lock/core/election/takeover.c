@@ -274,6 +274,11 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
         lk_doorway_leave (election);
         return;
     }
+    /*  protocol 9.18 */
+    if (chunk->late && !self->order.decree.reclaim) {
+        lk_doorway_leave (election);
+        return;
+    }
     lk_transfer_take (election, &self->incoming, chunk);
     lk_record_part (election->leader, chunk->chunk == 0, chunk->tickets,
                     chunk->ticket_count);
@@ -299,7 +304,10 @@ lk_doorway_recorded (lk_election *election)
         return;
     }
     lk_transfer_recorded (election);
-    if (self->state == LK_DOORWAY_FILLING) {
+    const lk_term term = lk_leader_decree (election->leader)->term;
+    if (self->state == LK_DOORWAY_FILLING
+        && lk_term_equal (term, lk_doorway_term (self))
+        && lk_term_equal (term, election->core->facts.promised)) {
         self->filled |= LK_HOST_BIT (election->core->config.self);
         pass_if_filled (election);
     }

@@ -138,6 +138,7 @@ lk_on_getmax (lk_election *election, const lk_lock_message *message)
     lk_transfer_chunk (election, message->as.getmax.chunk, &answer->as.chunk);
     answer->as.chunk.table = table->decree.term;
     answer->as.chunk.incarnation = election->core->incarnation;
+    answer->as.chunk.late = lk_leader_is_late (election->leader);
     lk_out_send (election->core, answer, message->from);
 }
 

@@ -232,14 +232,14 @@ awaits_journal (const lk_election *election, const lk_decree *previous)
 /*  Nobody who voted holds D's tickets. D may still serve out of sight, until
  *  its leader lease is over; true when a reclaim may begin. Protocol 9.7. */
 static bool
-may_reclaim (lk_election *election, const lk_decree *previous)
+may_reclaim (lk_election *election, const lk_decree *previous, bool has_nothing)
 {
     if (election->until_ms < election->core->now_ms + 500) {
         election->until_ms = election->core->now_ms + 500;
     }
     if (election->core->now_ms - election->first_quorum_ms
             < lk_with_margin (election->core->config.leader_lease_ms)
-        || awaits_journal (election, previous)) {
+        || (has_nothing && awaits_journal (election, previous))) {
         return false;
     }
     if (!lk_term_equal (election->rerun_decree, previous->term)) {
@@ -350,7 +350,8 @@ lk_vote_count (lk_election *election)
     if (lost) {
         choice.holder = lk_choose_late_holder (&choice);
     }
-    if (!lost || may_reclaim (election, &previous)) {
+    if (!lost
+        || may_reclaim (election, &previous, choice.holder == LK_NOBODY)) {
         elect (election, &choice,
                lost || is_in_reclaim (election, choice.holder));
     }

@@ -218,7 +218,11 @@ lk_on_lock (lk_leader *lead, const lk_lock_message *message)
         return;
     }
     if (request->resume) {
-        lk_resume_order (lead, request);
+        /*  protocol 9.18 */
+        if (!lk_table_reclaims (&lead->table, lk_leader_place (lead))
+            || lk_term_equal (message->term, lead->table.decree.term)) {
+            lk_resume_order (lead, request);
+        }
         return;
     }
     if (has_unproved (lead, request) || !lacks_any (lead, request)) {

@@ -138,6 +138,8 @@ lk_record_installed (lk_leader *lead, lk_table_source source)
     }
     if (source == LK_TABLE_OWN) {
         give_changes (lead);
+    } else if (!lk_table_is_filled (&lead->table)) {
+        give_whole (lead, &(lk_record) {.kind = LK_RECORD_NONE});
     } else {
         if (source == LK_TABLE_NEW) {
             lk_record_part (lead, true, NULL, 0);

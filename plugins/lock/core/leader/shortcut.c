@@ -189,10 +189,10 @@ has_witnesses (const lk_leader *lead)
 static bool
 is_slow (const lk_leader *lead, lk_host home)
 {
-    const lk_journal_mode mode = home == lead->core->config.self
-                                     ? lead->core->config.journal
-                                     : lead->core->peer[home].journal;
-    return mode == LK_JOURNAL_SYNC;
+    const lk_peer *peer = &lead->core->peer[home];
+    return home == lead->core->config.self
+               ? lead->core->config.journal == LK_JOURNAL_SYNC
+               : !peer->has_at || peer->journal == LK_JOURNAL_SYNC;
 }
 
 /*  A confirm or a check tells what is in the home's table, which may be wrong:

@@ -389,9 +389,14 @@ lk_stream_recorded (lk_leader *lead, uint64_t number)
     if (!lk_record_done (lead, number) || own < 0) {
         return;
     }
-    lead->stream.unanswered =
-        (uint8_t) ((1u << lead->table.decree.leader_count) - 1)
-        & (uint8_t) ~(1u << own);
+    for (uint8_t home = 0; home < lead->table.decree.leader_count; home++) {
+        uint64_t hash;
+        if (home != own
+            && lk_record_reached (lead, home, &hash)
+                   > lead->stream.said[home]) {
+            lead->stream.unanswered |= (uint8_t) (1u << home);
+        }
+    }
     commit (lead);
     lk_shortcut_run_all (lead);
 }

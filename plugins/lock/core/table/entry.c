@@ -288,6 +288,7 @@ lk_entry_keep (lk_table *self, lk_entry *entry)
     if (!entry->kept) {
         lk_entry_take (self, entry);
         entry->kept = true;
+        entry->unproved = false;
         lk_entry_put (self, entry);
         lk_group_uncount (entry);
     }

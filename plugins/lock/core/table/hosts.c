@@ -31,6 +31,9 @@ lk_table_hosts (const lk_table *table)
             hosts |= LK_HOST_BIT (group->id[0]);
         }
     }
+    for (size_t i = 0; i < table->unsaved_count; i++) {
+        hosts |= LK_HOST_BIT (table->unsaved[i].host);
+    }
     return hosts | named_by_reports (table);
 }
 
