@@ -203,6 +203,19 @@ START_TEST (the_holder_is_another_process)
 }
 END_TEST
 
+/*  It voted, was restarted, and has what its journal has. */
+START_TEST (the_holder_has_a_late_table)
+{
+    elect ();
+    enter_all ();
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 0, 3, false);
+    message.as.chunk.late = true;
+    give (HOLDER, &message);
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
+}
+END_TEST
+
 /*  The latest message comes first: the second chunk is under way, too. */
 START_TEST (a_table_in_many_chunks_goes_out_in_many)
 {
@@ -612,6 +625,7 @@ main (void)
     tcase_add_test (tests, chunk_by_chunk);
     tcase_add_test (tests, the_holder_has_another_table);
     tcase_add_test (tests, the_holder_is_another_process);
+    tcase_add_test (tests, the_holder_has_a_late_table);
     tcase_add_test (tests, a_table_in_many_chunks_goes_out_in_many);
     tcase_add_test (tests, a_window_of_chunks);
     tcase_add_test (tests, all_have_to_be_filled);
