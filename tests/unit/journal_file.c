@@ -263,6 +263,22 @@ START_TEST (another_table_takes_its_place_at_once)
 }
 END_TEST
 
+/*  The former one is gone amid that. */
+START_TEST (one_that_comes_stays_without_the_former)
+{
+    write_part (true, 0, 3);
+    write_whole (1);
+    write_part (true, 10, 4);
+    write_record (&(lk_record) {.kind = LK_RECORD_NONE});
+    open_again ();
+    ck_assert_uint_eq (read_back (), 0);
+    ck_assert_uint_eq (head.decree.leader_count, 0);
+    write_part (false, 20, 4);
+    write_whole (2);
+    ck_assert_uint_eq (read_back (), 8);
+}
+END_TEST
+
 START_TEST (it_knows_whose_it_is)
 {
     const lk_journal_owner owner = {.id = 0xabc, .opened = 5};
@@ -425,6 +441,7 @@ main (void)
     tcase_add_test (tests, all_of_a_head_is_kept);
     tcase_add_test (tests, changes_change_it);
     tcase_add_test (tests, another_table_takes_its_place_at_once);
+    tcase_add_test (tests, one_that_comes_stays_without_the_former);
     tcase_add_test (tests, it_knows_whose_it_is);
     tcase_add_test (tests, a_whole_one_is_fine);
     tcase_add_test (tests, a_flipped_bit_is_found);
