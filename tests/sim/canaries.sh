@@ -285,6 +285,8 @@ canary a-claim-makes-no-way 20 unit/core_journal doubt.c \
     's/        if (entry->unproved\n            && !agree/        if (0 \&\& !agree/'
 canary a-late-table-in-no-reclaim 20 unit/core_doorway takeover.c \
     's/if (chunk->late && !self->order\.decree\.reclaim) {/if (0) {/'
+canary a-record-is-not-synced 20 unit/journal_power \
+    plugins/lock/keep/journal_file.c 's/MDB_NOTLS |/MDB_NOTLS | MDB_NOSYNC |/'
 canary tells-what-is-unproved 20 unit/core_journal home.c \
     's/if (has_unproved (lead, request) || /if (/'
 canary each-end-is-in-good-order 300 storm record.c \
