@@ -4,8 +4,9 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   faults_leaders.sh [SEED]; ROUNDS=N. Five hosts, three of them lead. Even
-#   when all leaders are killed at once who holds a lock elsewhere keeps it.
+#   faults_leaders.sh [SEED]; ROUNDS=N JOURNAL=MODE. Five hosts, three of them
+#   lead. Even when all leaders are killed at once who holds a lock elsewhere
+#   keeps it, with a journal even when the lock services of all hosts are.
 
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "$0")/hosts.sh"
@@ -13,6 +14,8 @@ seed=${1:-$((RANDOM * 32768 + RANDOM))}
 rounds=${ROUNDS:-1}
 echo "# $0 $seed"
 dead_after_ms=400 leader_lease_ms=800 host_lease_ms=9000
+journal=${JOURNAL:-off}
+options=("--journal=$journal")
 make_hosts 5
 
 for host in "${hosts[@]}"; do
@@ -73,6 +76,22 @@ strike () {
     check "$title: three leaders" hosts_get all_full
 }
 
+#   nobody_lost_since NS: no keeper on any host.
+nobody_lost_since () {
+    local host
+    for host in "${hosts[@]}"; do
+        ! happened lost "kept-$host" "$1" || return 1
+    done
+}
+
+#   strike_all: every host's lock service, the routers stay.
+strike_all () {
+    local before
+    before=$("$history" now)
+    strike 'all hosts' lockd "${hosts[@]}"
+    check 'all hosts: nobody lost anything' nobody_lost_since "$before"
+}
+
 RANDOM=$seed
 for ((number = 0; number < rounds; number++)); do
     know_leaders h1
@@ -83,6 +102,7 @@ for ((number = 0; number < rounds; number++)); do
     strike 'all leaders' lockd "${now[@]}"
     know_leaders h1
     strike 'two leaders' 'router lockd' "${now[@]:0:2}"
+    [ "$journal" = off ] || strike_all
 done
 check 'every application got its answers' stop_loads "${!loads[@]}"
 finish_test

@@ -116,12 +116,12 @@ in_host () {
     nsenter --net=/run/netns/"$host" "$@"
 }
 
-#   A host's own disks of 64 KiB for state and lease page, and its plug.
+#   A host's own disks for state (with a journal) and lease page, and its plug.
 plug () {
     local host=$1
     mkdir -p "$where/$host/state" "$where/$host/run" || return 1
     [ "$mode" = namespaces ] || return 0
-    mount -t tmpfs -o size=64k "$host" "$where/$host/state" &&
+    mount -t tmpfs -o size=8m "$host" "$where/$host/state" &&
         mount -t tmpfs -o size=64k "$host" "$where/$host/run" &&
         ip netns add "$host" &&
         ip link add "to-$host" type veth peer name eth0 netns "$host" &&
