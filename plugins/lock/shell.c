@@ -85,7 +85,7 @@ step_tick (lk_lockd *self)
 
 /*  -------------------------------------------------------- the journal */
 
-/*  What could not be written is followed by nothing. */
+/*  A journal that cannot be written ends the service. */
 static void
 on_recorded (void *user)
 {

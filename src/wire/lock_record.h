@@ -35,7 +35,7 @@ typedef enum {
     LK_RECORD_NONE     /* the table is gone; one that comes goes on coming */
 } lk_record_kind;
 
-/*  What the journal gets next. All of one is on disk, or nothing. */
+/*  One record of the journal. All of it is on disk, or nothing. */
 typedef struct {
     lk_record_kind kind;
     uint64_t number;     /* one more each time */

@@ -238,7 +238,7 @@ lk_small_wave (lk_small *self)
 
 /*  -------------------------------------------------------- time */
 
-/*  What waits for a disk that writes is there. */
+/*  The records that wait for a disk are written. */
 static bool
 record (lk_small *self)
 {

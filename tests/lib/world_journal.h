@@ -26,7 +26,7 @@ void lk_world_journal_put (lk_world_journal *self, const lk_record *record);
 size_t lk_world_journal_waiting (const lk_world_journal *self);
 uint64_t lk_world_journal_write (lk_world_journal *self, size_t count);
 
-/*  What waits will never be written. */
+/*  The records that wait are never written. */
 void lk_world_journal_lose (lk_world_journal *self);
 
 /*  Damages the table that counts: one of its tickets is another one, or gone;

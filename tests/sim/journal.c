@@ -153,8 +153,8 @@ sim_journal_loaded (sim_world *self, uint8_t place)
     }
 }
 
-/*  What is kept is in the journal of a leader of the former decree, and so in
- *  the table of the new one. What was not on disk yet has lost its place. */
+/*  A kept ticket that a former leader's journal has is in the table of the new
+ *  decree, too. One that was not on disk yet has lost its place. */
 static void
 look_at_election (sim_world *self, uint8_t place)
 {

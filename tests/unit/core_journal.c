@@ -113,7 +113,7 @@ start_all (void)
     ck_assert (lk_small_wait_ready (&small, 40000));
 }
 
-/*  What is taken back is not open to others yet. */
+/*  A lock that is taken back is not open to others yet. */
 static void
 start_reclaim (void)
 {
@@ -185,7 +185,7 @@ START_TEST (one_leader_waits_for_its_own_disk)
 }
 END_TEST
 
-/*  What comes while one is written travels together. */
+/*  Operations that come while a record is written share the next one. */
 START_TEST (one_record_has_many)
 {
     begin (3, 3, LK_JOURNAL_SYNC);
@@ -258,7 +258,7 @@ END_TEST
 
 /*  -------------------------------------------------------- async */
 
-/*  What is not kept is told ahead of its record, which comes soon. */
+/*  A lock that is not kept is told ahead of its record, which comes soon. */
 START_TEST (the_last_may_be_lost)
 {
     begin (3, 3, LK_JOURNAL_ASYNC);
@@ -331,7 +331,7 @@ START_TEST (what_nobody_claims_goes_in_the_end)
 }
 END_TEST
 
-/*  What is kept, and its end, is on each disk before it is told. */
+/*  A kept lock, and its end, is on each disk before it is told. */
 START_TEST (what_is_kept_waits_for_each_disk)
 {
     begin (3, 3, LK_JOURNAL_ASYNC);
@@ -451,8 +451,8 @@ ticket_of (uint64_t serial, lk_lock_type type, bool kept)
                         .kept = kept};
 }
 
-/*  Who still holds it says so: an old journal that names somebody else is
- *  wrong; but what is kept is as it says. */
+/*  A holder's claim counts: an old journal that names somebody else is wrong,
+ *  but for kept tickets. */
 START_TEST (a_claim_makes_way)
 {
     const lk_decree decree = {.leader_count = 1};

@@ -318,7 +318,7 @@ check (void)
     return lk_journal_file_check (dir, &problem);
 }
 
-/*  What the file says, after a check that found nothing. */
+/*  The file's contents, after a check that found nothing. */
 static bool
 says_the_same (void)
 {

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What LMDB writes and syncs is noted. Then, for each place in that, a file is
+ *  LMDB's writes and syncs are noted. Then, for each place in that, a file is
  *  made as a disk may leave it there: with all that was synced, and of the rest
  *  some sectors and not others. It is whole, and has each record that was said
  *  to be on disk.

@@ -73,7 +73,7 @@ say (lk_journal *self, uint64_t number, lk_err error, const lk_problem *problem)
     (void) !write (self->fd, &one, sizeof one);
 }
 
-/*  What could not be written is followed by nothing. */
+/*  After a record that failed no other one is written. */
 static void *
 write_batches (void *user)
 {

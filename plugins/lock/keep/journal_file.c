@@ -104,7 +104,7 @@ key_of (const char *word)
     return (MDB_val) {strlen (word), (void *) word};
 }
 
-/*  What is not there, or damaged, is empty. */
+/*  Empty if it is not there, or damaged. */
 static lk_slice
 get (const lk_journal_file *self, MDB_txn *txn, const char *word)
 {
@@ -166,7 +166,7 @@ open_all (lk_journal_file *self, const char *path, bool to_check)
     return mdb_txn_commit (txn);
 }
 
-/*  What root makes there is for the folder's owner. */
+/*  A file that root makes there belongs to the folder's owner. */
 static void
 hand_over (const char *dir, const char *path)
 {

@@ -90,7 +90,7 @@ check (const lk_lockd *self)
     }
 }
 
-/*  What an older one has would count as the latest once this is set again. */
+/*  Its table would count as the latest once a journal is set again. */
 static bool
 remove_old (const lk_lockd *self)
 {

@@ -406,7 +406,7 @@ rollback (lk_requester *asker, const lk_options *options,
     return code;
 }
 
-/*  What a file says may take the place of a text that no host has any more. */
+/*  A file's text may replace one that no host has any more. */
 static bool
 needs_no_base (const lk_options *options)
 {

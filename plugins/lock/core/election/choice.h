@@ -28,8 +28,8 @@ lk_host lk_choose_previous (const lk_msg_voted *vote, lk_hosts voted);
  *  in reclaim, then the latest term, then the longest, then the proposer. */
 lk_host lk_choose_holder (const lk_choice *choice);
 
-/*  Likewise, if there is none, one that may lack the last operations: a reclaim
- *  begins with what it has. */
+/*  If there is none, a holder that may lack the last operations, chosen in the
+ *  same way: a reclaim begins with its table. */
 lk_host lk_choose_late_holder (const lk_choice *choice);
 
 /*  Fills in `decree`'s leaders; false if nobody can lead. */

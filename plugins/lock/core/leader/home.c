@@ -174,8 +174,8 @@ lacks_any (lk_leader *lead, const lk_msg_request *request)
     return lacks;
 }
 
-/*  What an old journal says is held is told to nobody who does not say so
- *  himself. Protocol 9.18. */
+/*  A ticket that only an old journal says is held is told to nobody: its
+ *  holder has to claim it first. Protocol 9.18. */
 static bool
 has_unproved (const lk_leader *lead, const lk_msg_request *request)
 {

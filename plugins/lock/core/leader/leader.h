@@ -22,7 +22,7 @@ const lk_decree *lk_leader_decree (const lk_leader *lead);
 /*  The own table, lent: who takes all that is in it installs another one. */
 lk_table *lk_leader_table (lk_leader *lead);
 
-/*  What is in a table that becomes the own one. */
+/*  The source of the tickets of a table that becomes the own one. */
 typedef enum {
     LK_TABLE_OWN,   /* the tickets that the own one had */
     LK_TABLE_PARTS, /* those of lk_record_part () */

@@ -74,7 +74,7 @@ give (lk_leader *lead, lk_record *record)
     lk_out_record (lead->core, record);
 }
 
-/*  What has all of the own table from here on. */
+/*  A record after which the journal has all of the own table. */
 static void
 give_whole (lk_leader *lead, lk_record *record)
 {

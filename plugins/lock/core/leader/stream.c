@@ -106,7 +106,7 @@ send_acked (lk_leader *lead, uint8_t home, uint8_t to)
     lk_out_send (lead->core, message, table->decree.leader[to]);
 }
 
-/*  What it lacks on disk is acknowledged later. Protocol 9.18. */
+/*  Nothing is acknowledged that has to be on disk first. Protocol 9.18. */
 static bool
 has_news (const lk_leader *lead, uint8_t home)
 {

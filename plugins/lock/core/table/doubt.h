@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is kept is held. Of everything else only a holder can tell, in a
- *  reclaim. lockkeeper-protocol(7), 9.18.
+ *  Kept tickets are held. All others count as held only once their holders
+ *  claim them, in a reclaim. lockkeeper-protocol(7), 9.18.
  */
 
 #ifndef LK_DOUBT_H
