@@ -93,7 +93,7 @@ check 'they stay' cmp "$work/before" "$work/h1/state/keys"
 start h1
 check 'locks can be had' at h1 wait-ready --timeout 90
 check 'no secret is shown' says 0 'in use ' at h1 keys show
-check 'not one' code 1 grep -qF \
+check 'not one' code 1 grep -qF -- \
     "$(sed -n 's/.*secret-key = "\(.*\)"/\1/p' "$work/before")" "$work/said"
 
 #   ------------------------------------------------------------ strangers
