@@ -389,9 +389,7 @@ check_decree (lk_fields *self, const char *name, const lk_decree *decree)
     const bool genesis = decree->term.number == 0;
     if (genesis != (decree->leader_count == 0)) {
         lk_fields_fail (self, name, "leaders do not fit to the term");
-    } else if (genesis
-               && (decree->reclaim || decree->term.proposer
-                   || decree->settings.version)) {
+    } else if (genesis && (decree->reclaim || decree->term.proposer)) {
         lk_fields_fail (self, name, "not a genesis");
     }
 }

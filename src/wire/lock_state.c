@@ -15,6 +15,21 @@
 
 #define FORMAT 1
 
+static void
+generation_field (lk_fields *f, lk_generation *generation)
+{
+    char text[LK_GENERATION_TEXT_SIZE];
+    lk_generation_write (generation, text);
+    lk_name name = {text, (uint16_t) strlen (text)};
+    lk_field_text (f, "generation", &name, sizeof text - 1);
+    if (!f->writing && !lk_fields_failed (f)) {
+        lk_slice_keep ((lk_slice) {name.data, name.size}, text, sizeof text);
+        if (!lk_generation_read (generation, text)) {
+            lk_fields_fail (f, "generation", "makes no sense");
+        }
+    }
+}
+
 /*  All fields, for both directions. */
 static void
 state_fields (lk_fields *f, lk_lock_state *state)
@@ -31,6 +46,10 @@ state_fields (lk_fields *f, lk_lock_state *state)
     if (lk_fields_has (f, "journal", state->journal > 0)) {
         lk_field_count (f, "journal", &state->journal);
     }
+    if (lk_fields_has (f, "generation", state->generation.number > 0)) {
+        generation_field (f, &state->generation);
+    }
+    lk_field_flag_if_set (f, "has_rival", &state->has_rival);
     if (f->writing || lk_fields_failed (f)) {
         return;
     }
@@ -106,4 +125,26 @@ lk_lock_state_decode (const char *text, size_t size, lk_hostmap *hostmap,
     lk_arena_clear (&arena);
     json_decref (object);
     return failed ? LK_INVALID : LK_OK;
+}
+
+/*  -------------------------------------------------------- generations */
+
+void
+lk_lock_state_enter (lk_lock_state *self, lk_hostmap *hostmap, const char *host,
+                     const lk_generation *generation, uint64_t fresh_id)
+{
+    const lk_generation_member *own =
+        lk_generation_find_former (generation, host, self->id);
+    lk_hostmap_init (hostmap);
+    self->genesis = 0;
+    for (size_t i = 0; i < generation->count; i++) {
+        const lk_generation_member *it = &generation->member[i];
+        self->genesis |=
+            LK_HOST_BIT (lk_hostmap_intern (hostmap, it->host, it->id));
+    }
+    self->id = own ? own->id : fresh_id;
+    self->journal = 0;
+    self->has_rival = false;
+    self->generation = *generation;
+    lk_generation_begin (generation, own ? self->genesis : 0, &self->facts);
 }

@@ -7,18 +7,12 @@
 #ifndef LK_LOCK_STATE_H
 #define LK_LOCK_STATE_H
 
+#include "wire/generation.h"
 #include "wire/hostmap.h"
 #include "wire/lock_message.h"
 
 #define LK_CLUSTER_LEN_MAX 63
 #define LK_LOCK_STATE_SIZE_MAX (256 * 1024) /* bytes of its text */
-
-/*  The core's own facts: fsynced before any message reveals them. */
-typedef struct {
-    lk_term promised;
-    lk_decree active;
-    uint64_t session; /* the last one that was used */
-} lk_facts;
 
 typedef struct {
     uint64_t id; /* random, never 0: makes this host this member */
@@ -26,7 +20,17 @@ typedef struct {
     lk_hosts genesis;                     /* the first members */
     lk_facts facts;
     uint64_t journal; /* times that its journal was opened */
+    lk_generation generation;
+    bool has_rival; /* another of that number was heard: it has to stand still
+                       until there is a later one */
 } lk_lock_state;
+
+/*  The host of that name goes into a later generation: as the member that it
+ *  names, or with that id as nobody. The hostmap has nobody but its members
+ *  from then on. */
+void lk_lock_state_enter (lk_lock_state *self, lk_hostmap *hostmap,
+                          const char *host, const lk_generation *generation,
+                          uint64_t fresh_id);
 
 /*  JSON text, owned by the caller (lk_free). Hosts by name and id. */
 char *lk_lock_state_encode (const lk_lock_state *self,

@@ -557,6 +557,28 @@ canary refused-as-of-two-without-one 60 storm home.c \
     's/if (upgrade && upgrade != entry) {/if (queue->waiting || (upgrade \&\& upgrade != entry)) {/'
 canary upgrade-keeps-its-token 60 storm apply_grant.c \
     's/    entry->token = lk_apply_stamp (self, home);/    if (entry->token == 0) {\n        entry->token = lk_apply_stamp (self, home);\n    }/'
+
+#   ------------------------------------------------------------ generations
+
+canary a-generation-begins-at-once 600 storm promise.c \
+    's/|| until_ms <= core->now_ms/|| until_ms > 0/'
+canary a-generation-waits-for-leaders-alone 1500 storm promise.c \
+    's/\n *+ core->config\.host_lease_ms);/);/'
+canary who-votes-does-not-wait 20 unit/core_promise vote.c \
+    's/if (lk_promise_waits_ms (election) > 0) {/if (0) {/'
+canary a-former-generation-is-heard 20 unit/generation src/wire/generation.c \
+    's/return LK_GENERATION_EARLIER;/return LK_GENERATION_SAME;/'
+canary the-dead-go-on 300 storm src/wire/generation.c \
+    's/: LK_GENERATION_RETIRE;/: LK_GENERATION_EARLIER;/'
+canary terms-of-before 300 storm src/wire/generation.c \
+    's/promised\.number > above\.number ? promised : above;/promised;/'
+canary a-generation-keeps-its-decree 300 storm src/wire/generation.c \
+    's/    \*facts = (lk_facts) {\.session = facts->session};\n//'
+canary a-generation-without-settings 600 storm src/wire/generation.c \
+    's/    facts->active\.settings = self->settings;\n//'
+canary what-was-said-before-a-reclaim 20 unit/core_home home.c \
+    's/|| is_of_before (lead, message)//'
+
 canary downgrade-lets-nobody-in 60 storm apply.c \
     's/lk_apply_tell_locked (self, notices, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, notices);/lk_apply_tell_locked (self, notices, entry);\n    }/'
 canary told-as-what-it-became 60 late-turns home_tell.c \

@@ -261,10 +261,12 @@ typedef struct {
     bool said_lost; /* one of a lock that is held was forgotten */
     sim_telling told[SIM_TOLD_MAX]; /* not compared yet */
     size_t told_count;
-    uint8_t spoilt;       /* whose table was made wrong, */
-    lk_term spoilt_term;  /* of that term */
-    int64_t reclaimed_at; /* the last one began; 0: none */
-    int64_t settled_at;   /* since then nothing is amiss; 0: not so */
+    uint8_t spoilt;      /* whose table was made wrong, */
+    lk_term spoilt_term; /* of that term */
+    uint64_t above;      /* numbers of terms of the latest generation ... */
+    lk_settings_id begun_with; /* ... and its settings */
+    int64_t reclaimed_at;      /* the last one began; 0: none */
+    int64_t settled_at;        /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
     int64_t stopping_ms; /* that holders have to stop; 0: is not judged */
@@ -410,6 +412,12 @@ void sim_checker_forces_done (sim_checker *self, lk_name object, uint64_t token,
 /*  Somebody who asked then was told whether a token is a holder's. */
 void sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
                           bool held, uint64_t newest, int64_t asked_at);
+
+/*  An operator has the cluster begin anew, with terms above that number and
+ *  those settings: what is static is lost, and all else when the leases of its
+ *  hosts end. */
+void sim_checker_begin_anew (sim_checker *self, uint64_t above,
+                             lk_settings_id settings);
 
 /*  A decree in force begins a reclaim: what is static is lost unless its
  *  host's service claims it, or it is in a journal. */

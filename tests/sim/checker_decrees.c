@@ -104,6 +104,24 @@ may_follow (const lk_decree *former, const lk_decree *later)
                && later->members == former->members);
 }
 
+/*  The first of a generation has what that begins with, or the next version. */
+static bool
+may_be_first (const sim_checker *self, const lk_decree *decree)
+{
+    return decree->term.number <= self->above
+           || lk_settings_id_equal (decree->settings, self->begun_with)
+           || decree->settings.version == self->begun_with.version + 1;
+}
+
+/*  Of one generation: another begins with what its founder has. */
+static bool
+go_together (const sim_checker *self, const lk_decree *one,
+             const lk_decree *other)
+{
+    return (one->term.number > self->above)
+           == (other->term.number > self->above);
+}
+
 /*  Whether it may follow one that is known: which may have come into force, and
  *  nobody was there to say so. */
 static bool
@@ -113,14 +131,15 @@ follows_any (const sim_checker *self, const lk_decree *decree)
 
     for (size_t i = 0; i < self->known_count; i++) {
         const lk_decree *other = &self->known[i].decree;
-        if (sim_term_compare (other->term, decree->term) < 0) {
+        if (go_together (self, other, decree)
+            && sim_term_compare (other->term, decree->term) < 0) {
             any = true;
             if (may_follow (other, decree)) {
                 return true;
             }
         }
     }
-    return !any;
+    return !any && may_be_first (self, decree);
 }
 
 /*  Settings change by one version, never back, and not along with members. */
@@ -132,7 +151,7 @@ check_settings (sim_checker *self, const lk_decree *decree)
     for (size_t i = 0; i < self->known_count; i++) {
         const lk_decree *other = &self->known[i].decree;
         const bool is_later = sim_term_compare (other->term, decree->term) > 0;
-        if (self->known[i].in_force
+        if (self->known[i].in_force && go_together (self, other, decree)
             && (is_later
                     ? other->settings.version < decree->settings.version
                     : other->settings.version > decree->settings.version)) {

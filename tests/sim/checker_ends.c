@@ -527,6 +527,24 @@ sim_checker_reclaim (sim_checker *self, bool from_journal)
     }
 }
 
+/*  Protocol 9.19.8. */
+void
+sim_checker_begin_anew (sim_checker *self, uint64_t above,
+                        lk_settings_id settings)
+{
+    self->above = above;
+    self->begun_with = settings;
+    for (size_t i = self->claim_count; i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->kept) {
+            claim->kept = false;
+            if (claim->orphan) {
+                sim_checker_drop (self, claim);
+            }
+        }
+    }
+}
+
 /*  -------------------------------------------------------- checks */
 
 void

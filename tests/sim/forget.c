@@ -186,7 +186,8 @@ come_and_go (sim_world *world)
     uint8_t host = sim_any_host (world);
     lk_hosts others = find_others (world);
 
-    if ((others >> host & 1) && sim_settings_are_elsewhere (world, host)) {
+    if ((others >> host & 1) && sim_generation_spares (world, host)
+        && sim_settings_are_elsewhere (world, host)) {
         sim_tell (world, host, "goes for good");
         sim_host_lose (world, host);
         return;

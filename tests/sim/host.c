@@ -92,7 +92,8 @@ sim_host_up (sim_world *self, uint8_t place)
 {
     const sim_host *host = &self->host[place];
 
-    if (!sim_host_is_up (self, place) && !host->gone_for_good && !host->dried) {
+    if (!sim_host_is_up (self, place) && !host->gone_for_good && !host->dried
+        && !host->reserved && !host->sworn_dead) {
         start (self, place);
     }
 }

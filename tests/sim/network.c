@@ -34,6 +34,10 @@ sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
         return;
     }
     event.message = lk_world_message (&world->base, letter);
+    if (!sim_generation_admits (world, host, event.message)) {
+        lk_world_drop (&world->base, letter);
+        return;
+    }
     sim_host_step (world, host, &event);
     lk_world_drop (&world->base, letter);
 }

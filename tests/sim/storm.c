@@ -233,6 +233,7 @@ static const struct {
     {sim_storm_restart, 14},
     {sim_storm_edit_settings, 6},
     {sim_storm_spoil_settings, 2},
+    {sim_generation_strike, 3},
     {sim_storm_lose_disk, 1},
     {sim_storm_change_members, 10},
     {sim_storm_duel, 5},

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_STORM_KINDS 21
+#define SIM_STORM_KINDS 22
 
 struct sim_world;
 

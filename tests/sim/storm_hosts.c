@@ -163,13 +163,17 @@ is_dispensable (const sim_world *world, lk_hosts set, uint8_t host)
            && eligible > 0;
 }
 
+/*  Of the latest generation. */
 static lk_hosts
 first_members (const sim_world *world)
 {
     lk_hosts members = 0;
 
     for (uint8_t host = 0; host < world->base.count; host++) {
-        members |= (lk_hosts) world->base.host[host].config.member << host;
+        const bool is =
+            world->base.host[host].config.member
+            && world->host[host].generation + 1 == world->generations.count;
+        members |= (lk_hosts) is << host;
     }
     return members;
 }
@@ -179,7 +183,7 @@ sim_storm_lose_disk (sim_world *world)
 {
     uint8_t host = sim_any_host (world);
 
-    if (world->base.count < SIM_HOSTS_MAX
+    if (world->base.count < SIM_HOSTS_MAX && sim_generation_spares (world, host)
         && sim_settings_are_elsewhere (world, host)
         && is_dispensable (world, first_members (world), host)) {
         world->totals.disk_lost++;
@@ -195,7 +199,8 @@ sim_storm_lose_minority (sim_world *world)
 
     for (; left > 0; left--) {
         uint8_t host = sim_any_host (world);
-        if ((members >> host & 1) && sim_settings_are_elsewhere (world, host)
+        if ((members >> host & 1) && sim_generation_spares (world, host)
+            && sim_settings_are_elsewhere (world, host)
             && is_dispensable (world, members, host)) {
             sim_host_lose (world, host);
         }

@@ -70,6 +70,8 @@
     X (edited, "change of settings made")                                      \
     X (outdated, "change of settings that came too late")                      \
     X (spoilt, "settings damaged on a disk")                                   \
+    X (begun, "generation begun")                                              \
+    X (entered, "... and entered")                                             \
     X (loaded, "table from a journal")                                         \
     X (lost_records, "records lost")                                           \
     X (damaged, "journal damaged")                                             \

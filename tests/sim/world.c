@@ -136,7 +136,10 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     }
     host->offset = sim_between (self, 1000000, 9000000);
     host->tick_at = SIM_FOREVER;
+    host->machine = place;
+    host->generation = self->generations.count - 1;
     base->config = self->common;
+    base->config.generation = self->generations.item[host->generation].number;
     base->config.self = place;
     base->config.id = lk_rng_next (&self->rng) | 1;
     base->config.member = member;
@@ -257,6 +260,7 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->plot = (sim_plot) {.act = 0};
     self->storm = (sim_storm) {.gone_told = 0};
     self->forgetful = false;
+    self->generations = (sim_generations) {.count = 1};
     memset (self->lives, 0, sizeof self->lives);
     sim_queue_reset (&self->queue);
     memset (&self->network, 0, sizeof self->network);
@@ -321,6 +325,10 @@ end_storm (sim_world *self)
 {
     self->stormy = false;
     sim_ambush_off (&self->ambush);
+    if (sim_generation_is_pending (self)) {
+        sim_post (self, self->now + 500, SIM_EVENT_CALM, 0, 0);
+        return;
+    }
     if (!sim_drought_begin (self)) {
         begin_calm (self);
     }
@@ -371,7 +379,7 @@ end_apps (sim_world *self)
 }
 
 static void
-happen (sim_world *self, const sim_event *event)
+happen_on_host (sim_world *self, const sim_event *event)
 {
     switch ((sim_event_type) event->type) {
     case SIM_EVENT_TICK:
@@ -392,26 +400,14 @@ happen (sim_world *self, const sim_event *event)
     case SIM_EVENT_DESK:
         sim_desk_arrive (self, event->host);
         break;
-    case SIM_EVENT_ERRAND:
-        sim_register_arrive (self, event->what);
-        break;
     case SIM_EVENT_INTRODUCE:
         sim_host_introduce (self, event->host);
-        break;
-    case SIM_EVENT_BALLAST:
-        sim_ballast_act (self);
         break;
     case SIM_EVENT_FLUSH:
         sim_host_flush (self, event->host);
         break;
-    case SIM_EVENT_FORGET:
-        sim_forget_strike (self);
-        break;
     case SIM_EVENT_RECORD:
         sim_journal_arrive (self, event->host, event->what);
-        break;
-    case SIM_EVENT_DINER:
-        sim_dining_act (self, event->what);
         break;
     case SIM_EVENT_UP:
         sim_host_up (self, event->host);
@@ -421,6 +417,30 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_GONE:
         report_gone (self, event);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+happen (sim_world *self, const sim_event *event)
+{
+    switch ((sim_event_type) event->type) {
+    case SIM_EVENT_ERRAND:
+        sim_register_arrive (self, event->what);
+        break;
+    case SIM_EVENT_BALLAST:
+        sim_ballast_act (self);
+        break;
+    case SIM_EVENT_FORGET:
+        sim_forget_strike (self);
+        break;
+    case SIM_EVENT_OATH:
+        sim_generation_look (self);
+        break;
+    case SIM_EVENT_DINER:
+        sim_dining_act (self, event->what);
         break;
     case SIM_EVENT_STORM:
         sim_storm_strike (self);
@@ -441,6 +461,9 @@ happen (sim_world *self, const sim_event *event)
     case SIM_EVENT_END:
     case SIM_EVENT_COUNT:
         sim_calm_check (self);
+        break;
+    default:
+        happen_on_host (self, event);
     }
 }
 

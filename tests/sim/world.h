@@ -31,6 +31,7 @@
 #include "dining.h"
 #include "faults.h"
 #include "forget.h"
+#include "generation.h"
 #include "network.h"
 #include "node.h"
 #include "queue.h"
@@ -66,6 +67,7 @@ typedef enum {
     SIM_EVENT_FLUSH,  /* the end of a service's wake-up */
     SIM_EVENT_FORGET, /* somebody forgets a host */
     SIM_EVENT_RECORD, /* records get to the disk */
+    SIM_EVENT_OATH,   /* an operator looks who is dead */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -93,6 +95,10 @@ typedef struct {
     bool whole;           /* ... but is in no reclaim */
     uint64_t elected;     /* number of the last decree that was looked at */
     lk_settings_id edits; /* that it is asked for; version 0: none */
+    uint8_t machine;      /* its number in the first generation */
+    size_t generation;    /* see generation.h */
+    bool reserved;        /* for one who has not heard of that yet */
+    bool sworn_dead;      /* and stays away meanwhile */
 } sim_host;
 
 _Static_assert(SIM_HOSTS_MAX <= LK_WORLD_HOSTS_MAX, "a place for each");
@@ -145,6 +151,7 @@ typedef struct sim_world {
     sim_clients clients;
     sim_desk *desk[SIM_HOSTS_MAX];
     sim_registers registers;
+    sim_generations generations;
     sim_storm storm;
     sim_ambush ambush;
     sim_plot plot;

@@ -592,6 +592,23 @@ START_TEST (a_report_is_entered)
 }
 END_TEST
 
+/*  Its release may have been said since, and is not known any more. */
+START_TEST (what_was_asked_before_a_reclaim_is_not_read)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 3, 0, false);
+    reports (&message);
+    lk_lock_message late = message_of (LK_MSG_LOCK, (lk_term) {1, 0xa0});
+    late.as.request.ticket = (lk_ticket) {
+        .request = {5, 3, 9}, .object = {"z", 1}, .mode.type = LK_EXCLUSIVE};
+    give (5, &late);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    late.term = decree.term;
+    give (5, &late);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
+}
+END_TEST
+
 START_TEST (the_first_report_counts)
 {
     lead (true);
@@ -739,6 +756,7 @@ main (void)
     tcase_add_test (tests, asked_again_with_its_token);
     tcase_add_test (tests, asked_again_when_it_comes_again);
     tcase_add_test (tests, a_report_is_entered);
+    tcase_add_test (tests, what_was_asked_before_a_reclaim_is_not_read);
     tcase_add_test (tests, the_first_report_counts);
     tcase_add_test (tests, reports_that_are_not_sound);
     tcase_add_test (tests, reports_of_sessions_that_are_over);

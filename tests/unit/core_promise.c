@@ -55,6 +55,23 @@ start_with (lk_term promised, lk_term active)
     lk_node_step (node, &tick, &effects);
 }
 
+/*  The same in a generation that an operator began, of which no decree is known
+ *  yet. */
+static void
+begin_generation (lk_node_config *config)
+{
+    config->id = 0xa0;
+    config->member = true;
+    config->generation = 1;
+    config->facts = (lk_facts) {.promised = term (65550, 0), .session = 4};
+    config->facts.active.members = MEMBERS;
+    now_ms = 5000;
+    lk_node_destroy (&node);
+    node = lk_node_new (config, now_ms);
+    const lk_event tick = {.type = LK_ON_TICK, .now_ms = now_ms};
+    lk_node_step (node, &tick, &effects);
+}
+
 static void
 set_up (void)
 {
@@ -130,6 +147,26 @@ START_TEST (a_process_does_not_lead_where_it_promised_before)
     ck_assert (!lk_may_lead (lk_node_election (node), term (7, 0xa1)));
     ck_assert (!lk_may_lead (lk_node_election (node), term (9, 0xa1)));
     ck_assert (lk_may_lead (lk_node_election (node), term (10, 0xa1)));
+}
+END_TEST
+
+/*  Whoever votes has had the generation on its disk so long that nothing of
+ *  the former one is believed any more. */
+START_TEST (a_generation_waits_for_the_one_before)
+{
+    lk_node_config config;
+    lk_node_config_init (&config);
+    const int64_t wait_ms =
+        (config.leader_lease_ms + config.host_lease_ms) * 5 / 4;
+    begin_generation (&config);
+    give (1, LK_MSG_VOTE, term (66000, 0xa1), NULL);
+    ck_assert_int_eq (find_send (LK_MSG_VOTED, 1), -1);
+    ck_assert_int_eq (find_send (LK_MSG_DESIST, 1), -1);
+    now_ms = 5000 + wait_ms - 2;
+    give (1, LK_MSG_VOTE, term (66000, 0xa1), NULL);
+    ck_assert_int_eq (find_persist (), -1);
+    give (1, LK_MSG_VOTE, term (66000, 0xa1), NULL);
+    ck_assert_int_ge (find_send (LK_MSG_VOTED, 1), 0);
 }
 END_TEST
 
@@ -288,6 +325,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, tear_down);
     tcase_add_test (tests, one_vote_per_number);
     tcase_add_test (tests, a_process_does_not_lead_where_it_promised_before);
+    tcase_add_test (tests, a_generation_waits_for_the_one_before);
     tcase_add_test (tests, a_start_takes_a_new_session);
     tcase_add_test (tests, an_heir_closes_the_session_before);
     tcase_add_test (tests, a_vote_is_persisted_first);

@@ -45,6 +45,8 @@ typedef struct {
     int64_t digest_ms;       /* between digests of a home: 10000; 0: none */
     uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
     lk_facts facts;   /* what was persisted last */
+    uint64_t generation; /* of the cluster: 0, or times that an operator had it
+                            begin anew */
     lk_name settings; /* the text that facts.active.settings names; data NULL:
                          it is lacking */
     lk_settings_id next_id; /* another text on disk, the one kept last ... */
@@ -266,6 +268,7 @@ typedef struct {
     size_t waiting;         /* ... of which so many wait, */
     size_t waited_for;      /* for so many objects */
     const char *phase;      /* "booting" "pause" "voting" "elected" */
+    int64_t waits_ms;       /* the generation begins in so long; 0 */
     uint64_t dropped;       /* messages that their senders may not say */
     lk_host dropped_from;   /* ... the last one; LK_NOBODY: forgotten */
     lk_lock_kind dropped_kind;

@@ -59,7 +59,7 @@ static void
 run_idle (lk_election *election)
 {
     /*  protocol 9.15 */
-    if (is_member (election)) {
+    if (is_member (election) && lk_promise_waits_ms (election) == 0) {
         lk_election_forget_failures (election);
         lk_reason_look (election);
     }
@@ -238,6 +238,12 @@ lk_election_stop (lk_election *election)
         lk_election_give_up (election, "stopping");
     }
     lk_change_stop (election);
+}
+
+int64_t
+lk_election_waits_ms (const lk_election *election)
+{
+    return is_member (election) ? lk_promise_waits_ms (election) : 0;
 }
 
 const char *

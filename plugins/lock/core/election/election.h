@@ -42,6 +42,9 @@ void lk_election_host_gone (lk_election *election, lk_host host);
 /*  The service stops: ends what is under way. */
 void lk_election_stop (lk_election *election);
 
+/*  How long it takes no part in elections yet; 0. */
+int64_t lk_election_waits_ms (const lk_election *election);
+
 /*  "booting" "pause" "voting" "elected". Static. */
 const char *lk_election_phase (const lk_election *election);
 

@@ -17,6 +17,21 @@ lk_promise_fits (const lk_election *election, lk_term term)
            || term.number > election->core->facts.promised.number;
 }
 
+/*  Protocol 9.19.8. Each that promises has waited so long since it has the
+ *  generation on its disk, and so a quorum has. */
+int64_t
+lk_promise_waits_ms (const lk_election *election)
+{
+    const lk_core *core = election->core;
+    const int64_t until_ms = core->started_ms
+                             + lk_with_margin (core->config.leader_lease_ms
+                                               + core->config.host_lease_ms);
+    const bool has_begun = !lk_term_is_zero (core->facts.active.term);
+    return core->config.generation == 0 || has_begun || until_ms <= core->now_ms
+               ? 0
+               : until_ms - core->now_ms;
+}
+
 /*  protocol 9.1 */
 void
 lk_desist (lk_election *election, const lk_lock_message *message)

@@ -16,6 +16,10 @@
  *  higher number: one vote per number. */
 bool lk_promise_fits (const lk_election *election, lk_term term);
 
+/*  How long it promises nothing yet: the generation that it is in may have
+ *  begun a moment ago, and what was granted before may still be believed. */
+int64_t lk_promise_waits_ms (const lk_election *election);
+
 /*  Answers a message whose term does not fit: DESIST. */
 void lk_desist (lk_election *election, const lk_lock_message *message);
 

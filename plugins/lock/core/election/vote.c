@@ -33,6 +33,9 @@ fill_vote (lk_election *election, lk_msg_voted *vote)
 void
 lk_on_vote (lk_election *election, const lk_lock_message *message)
 {
+    if (lk_promise_waits_ms (election) > 0) {
+        return;
+    }
     if (!lk_promise_fits (election, message->term)) {
         lk_desist (election, message);
         return;

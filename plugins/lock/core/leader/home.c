@@ -207,22 +207,27 @@ miss_held (lk_leader *lead, const lk_msg_request *request)
     }
 }
 
+/*  In a reclaim: of an earlier term, and what was given back since is not known
+ *  any more. Whoever wants it still says so again. */
+static bool
+is_of_before (const lk_leader *lead, const lk_lock_message *message)
+{
+    return lk_table_reclaims (&lead->table, lk_leader_place (lead))
+           && !lk_term_equal (message->term, lead->table.decree.term);
+}
+
 void
 lk_on_lock (lk_leader *lead, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
-    /*  protocol 13 */
-    if (!lk_home_may_act (lead, message)
+    /*  protocol 13, 9.7 */
+    if (!lk_home_may_act (lead, message) || is_of_before (lead, message)
         || is_overtaken (lead, request->ticket.request)
         || lk_home_has_ended (&lead->home, request->ticket.request)) {
         return;
     }
     if (request->resume) {
-        /*  protocol 9.18 */
-        if (!lk_table_reclaims (&lead->table, lk_leader_place (lead))
-            || lk_term_equal (message->term, lead->table.decree.term)) {
-            lk_resume_order (lead, request);
-        }
+        lk_resume_order (lead, request);
         return;
     }
     if (has_unproved (lead, request) || !lacks_any (lead, request)) {

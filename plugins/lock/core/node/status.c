@@ -45,6 +45,7 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .decree = node->core.in_force,
         .session = node->core.facts.session,
         .phase = lk_election_phase (&node->election),
+        .waits_ms = lk_election_waits_ms (&node->election),
         .dropped = node->dropped.count,
         .dropped_from = node->dropped.host,
         .dropped_kind = node->dropped.kind,
