@@ -61,7 +61,8 @@ typedef struct {
 #define LK_QUIET_LIST 0
 #define LK_UNSAID_LIST 1
 
-/*  A request of an application. */
+/*  A request of an application. There may be a million of them: what is small
+ *  stands at the end, side by side. */
 typedef struct lk_demand {
     lk_index_link by_serial;
     lk_index_link by_name; /* or, when it lingers, by its key */
@@ -70,24 +71,12 @@ typedef struct lk_demand {
     uint32_t name_hash;
     lk_demand_state state;
     lk_event_type asks; /* what its application said */
-    bool listed;        /* ... as a set, though it is one alone */
     uint32_t pid;       /* ... its process; its ticket has the first one's */
     uint64_t unlock;    /* serial of its UNLOCK; 0 */
     lk_course course;
-    lk_command command;
     lk_name reason; /* FORCE */
-    bool queue;
-    bool tell_unlocked; /* CLOSING, ERRAND: the application waits for that */
-    bool late;          /* ... and its duration was over */
-    bool unless_kept;   /* CLOSING: but for a static lock that is kept */
-    bool resumes;       /* RESUMING, and until its ticket is of this session */
-    bool heir;          /* ... taken over, so that it has another owner */
-    bool danger;        /* HELD: it was told so */
-    bool guarded;       /* lk_stopping_time () */
-    bool now;           /* ERRAND */
     lk_turn turn;
     int64_t linger_ms;
-    lk_err error;          /* CLOSING, ENDED: what it was told */
     uint64_t object_hash;  /* lk_hash64 () of the ticket's */
     lk_ticket ticket;      /* token, key when held */
     int64_t since_ms;      /* asked; granted, when its token is there */
@@ -97,19 +86,31 @@ typedef struct lk_demand {
                               else ends that; INT64_MAX */
     int64_t linger_until_ms;
     int64_t sent_ms;
-    int tries;
     struct lk_set *set;     /* that it is a member of; NULL; it is told then */
-    size_t place;           /* ... there */
-    uint8_t list;           /* in which it is */
-    struct lk_demand *prev; /* there */
+    struct lk_demand *prev; /* in its list */
     struct lk_demand *next;
-    uint32_t end_place;               /* in `ends` */
     struct lk_asker_address *address; /* the owner's */
     struct lk_asker *asker;
     struct lk_demand *sibling_prev; /* of the same application */
     struct lk_demand *sibling_next;
-    bool asks_on;  /* held, and LOCK is said until answered */
-    char object[]; /* of its ticket */
+    lk_command command;
+    lk_err error;       /* CLOSING, ENDED: what it was told */
+    int tries;          /* to send it */
+    uint32_t end_place; /* in `ends` */
+    uint16_t place;     /* in its set */
+    uint8_t list;       /* in which it is */
+    bool listed;        /* asked for as a set, though it is one alone */
+    bool queue;
+    bool tell_unlocked; /* CLOSING, ERRAND: the application waits for that */
+    bool late;          /* ... and its duration was over */
+    bool unless_kept;   /* CLOSING: but for a static lock that is kept */
+    bool resumes;       /* RESUMING, and until its ticket is of this session */
+    bool heir;          /* ... taken over, so that it has another owner */
+    bool danger;        /* HELD: it was told so */
+    bool guarded;       /* lk_stopping_time () */
+    bool now;           /* ERRAND */
+    bool asks_on;       /* held, and LOCK is said until answered */
+    char object[];      /* of its ticket */
 } lk_demand;
 
 /*  The address of an application, which its requests share. */
