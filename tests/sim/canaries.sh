@@ -257,7 +257,7 @@ canary any-text-will-do 20 unit/core_settings election/settings.c \
 canary leaders-without-settings 20 unit/core_settings activation.c \
     's/\n        || !leaders_have_settings (election)//'
 canary settings-change-at-any-time 20 unit/core_settings change.c \
-    's/election->core->now_ms - self->seen_ms >= SETTLE_MS/true/'
+    's/core->now_ms - core->settings_ms >= SETTLE_MS/true/'
 canary who-lacks-the-text-is-cut-off 20 unit/core_settings peer.c \
     's/return has_others (core, host)\n/return lk_peer_is_behind (core, host)\n/; s/if (!has_others (core, host)/if (!lk_peer_is_behind (core, host)/'
 canary done-before-it-is-in-force 60 storm change.c \

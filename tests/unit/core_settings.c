@@ -55,6 +55,17 @@ START_TEST (takes_one_election)
 }
 END_TEST
 
+/*  Its look at what is to be done comes in the step in which they come into
+ *  force. */
+START_TEST (takes_no_second_election)
+{
+    edit ((lk_settings_id) {0}, first);
+    pass (1000);
+    then ("ok: done\n");
+    ck_assert_int_eq (in_force, 1);
+}
+END_TEST
+
 /*  There are ten seconds between two. */
 START_TEST (takes_the_next_one_later)
 {
@@ -364,6 +375,7 @@ main (void)
               needs_all_leaders, keeps_those_of_d, waits_for_its_text,
               takes_no_other_text, takes_no_text_unasked, asks_again,
               gives_its_text);
+    ADD_CASE (suite, leading, takes_no_second_election);
     ADD_CASE (suite, lacking, says_that_it_lacks_it, follows_without_it);
     ADD_CASE (suite, knowing, has_it_from_its_disk, sees_who_is_behind,
               forgives_who_lacks_the_text);

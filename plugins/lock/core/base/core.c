@@ -27,6 +27,7 @@ lk_core_init (lk_core *core, const lk_node_config *config, int64_t now_ms)
         lk_peer_init (&core->peer[host]);
     }
     core->peer[config->self].candidate = config->candidate;
+    core->settings_ms = LK_LONG_AGO;
     core->forgotten_ms = LK_LONG_AGO;
     core->pinged_ms = LK_LONG_AGO;
     core->next_ping_ms = now_ms;
@@ -89,6 +90,9 @@ lk_core_learn (lk_core *core, const lk_decree *decree, uint8_t reclaim)
     if (order == 0) {
         core->in_reclaim &= reclaim;
         return false;
+    }
+    if (!lk_settings_id_equal (core->in_force.settings, decree->settings)) {
+        core->settings_ms = core->now_ms;
     }
     core->in_force = *decree;
     core->in_reclaim = reclaim;

@@ -30,10 +30,11 @@ struct lk_core {
     lk_rng rng;
     uint64_t keys_made;
     lk_terms terms;
-    lk_decree in_force; /* the latest one in force that is known ... */
-    uint8_t in_reclaim; /* ... its homes that still wait for reports */
-    lk_decree told;     /* the latest above `facts.active` that a member told of
-                           and that cannot be taken */
+    lk_decree in_force;  /* the latest one in force that is known ... */
+    uint8_t in_reclaim;  /* ... its homes that still wait for reports */
+    int64_t settings_ms; /* its settings are in force since; LK_LONG_AGO */
+    lk_decree told;      /* the latest above `facts.active` that a member told
+                            of and that cannot be taken */
 
     /*  The others. */
     lk_hosts known; /* who said LOCKSTARTED or a ping; always itself */

@@ -19,7 +19,6 @@ lk_change_init (lk_change *self)
 {
     memset (self, 0, sizeof *self);
     self->host = LK_NOBODY;
-    self->seen_ms = LK_LONG_AGO;
 }
 
 void
@@ -248,24 +247,10 @@ lk_change_begin (lk_election *election, const lk_event *event)
     return true;
 }
 
-/*  protocol 9.17 */
-static void
-note_settings (lk_election *election)
-{
-    lk_change *self = &election->change;
-    const lk_decree *decree = &election->core->in_force;
-    if (decree->leader_count > 0
-        && !lk_settings_id_equal (self->seen, decree->settings)) {
-        self->seen = decree->settings;
-        self->seen_ms = election->core->now_ms;
-    }
-}
-
 void
 lk_change_run (lk_election *election)
 {
     const lk_change *self = &election->change;
-    note_settings (election);
     if (self->wish == LK_WISH_NONE) {
         return;
     }
@@ -298,13 +283,14 @@ bool
 lk_change_is_due (const lk_election *election)
 {
     const lk_change *self = &election->change;
-    lk_hosts members = election->core->facts.active.members;
+    const lk_core *core = election->core;
+    lk_hosts members = core->facts.active.members;
     lk_hosts wanted = apply_wish (self, members);
     bool is_wanted = self->wish == LK_WISH_SETTINGS
-                         ? election->core->now_ms - self->seen_ms >= SETTLE_MS
+                         ? core->now_ms - core->settings_ms >= SETTLE_MS
                          : wanted != members;
-    return is_wanted && election->core->now_ms >= self->next_ms
-           && election->core->in_reclaim == 0 && enough_heard (election, wanted)
+    return is_wanted && core->now_ms >= self->next_ms && core->in_reclaim == 0
+           && enough_heard (election, wanted)
            && some_may_lead (election, wanted);
 }
 

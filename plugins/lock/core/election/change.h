@@ -31,10 +31,6 @@ typedef struct {
     int64_t next_ms; /* the next election for it, at the earliest */
     lk_term plain;   /* last own decree with unchanged members that was
                         brought into force; {0, 0} */
-
-    /*  The settings that were in force last, as far as known, since when. */
-    lk_settings_id seen;
-    int64_t seen_ms;
 } lk_change;
 
 void lk_change_init (lk_change *self);
