@@ -109,6 +109,10 @@ void lk_bus_unwatch (lk_bus *self, int fd);
  *  router that hosts it goes on, and logs that code. */
 void lk_bus_stop (lk_bus *self, int exit_code);
 
+/*  The exit code of a service that has to begin anew, with what it has written:
+ *  its process does that, or the router that hosts it. */
+#define LK_SERVICE_AGAIN 75
+
 typedef struct {
     const char *endpoint; /* the router's; NULL: the host's
                              ipc:///run/lockkeeper/router */

@@ -105,9 +105,11 @@ main (int argc, char **argv)
     }
     lk_log_open (PROGRAM, wanted.syslog);
     lk_log_set_level (wanted.log_level);
-    lk_lockd_init (&lockd, &wanted);
-    lockd.alone = true;
-    code = run (&lockd);
-    lk_lockd_clear (&lockd);
+    do {
+        lk_lockd_init (&lockd, &wanted);
+        lockd.alone = true;
+        code = run (&lockd);
+        lk_lockd_clear (&lockd);
+    } while (code == LK_SERVICE_AGAIN);
     return code;
 }

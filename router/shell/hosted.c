@@ -233,6 +233,9 @@ bury (lk_hosting *self, lk_hosted *it)
     (void) forward (self, it);
     LK_LOG (it->exit_code == 0 ? LK_LOG_NOTICE : LK_LOG_ERROR,
             "hosted: up -> down plugin=%s code=%d", it->name, it->exit_code);
+    if (it->exit_code == LK_SERVICE_AGAIN && !self->leaving) {
+        begin (self, it);
+    }
 }
 
 bool

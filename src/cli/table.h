@@ -112,6 +112,8 @@
        "why: up to 255 bytes, which they are told")                            \
     X (TOKEN, "token", TOKEN, "T", token, 0,                                   \
        "only from who holds it with that fencing token")                       \
+    X (TOKEN_ABOVE, "token-above", TOKEN, "T", token_above, 0,                 \
+       "only if all tokens will be above T")                                   \
     X (COMMAND, "command", TEXT, "C", command, NULL,                           \
        "... of the programs whose name is like that pattern")                  \
     X (USER, "user", TEXT, "U", user, NULL,                                    \

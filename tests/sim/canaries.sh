@@ -242,7 +242,7 @@ canary active-without-its-text 100 storm promise.c \
     's/    LK_ASSERT (id\.version == 0 || has (&self->next, id));\n//'
 canary a-text-that-is-not-written 100 storm election/settings.c \
     's/    lk_out_keep (election->core, id, text);\n}/}/'
-canary an-outdated-change-is-made 300 storm change.c \
+canary an-outdated-change-is-made 600 storm change.c \
     's/bool may = self->wish == LK_WISH_SETTINGS\n *&& lk_settings_id_equal (previous->settings, self->base);/bool may = self->wish == LK_WISH_SETTINGS;/; s/    return self->wish == LK_WISH_SETTINGS\n           && !lk_settings_id_equal (election->core->in_force\.settings,\n *self->base);/    return false;/'
 canary the-version-stays 60 storm change.c \
     's/event->base\.version + 1,/event->base.version + 2,/'

@@ -15,6 +15,7 @@
 #include "net/lease_page.h"
 #include "net/log.h"
 #include "out.h"
+#include "recover.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/lock_codec.h"
@@ -219,6 +220,13 @@ lk_lockd_ask_members (lk_lockd *self, const lk_message *request,
     (void) event;
     LK_ASSERT (!request);
     return false;
+}
+
+void
+lk_lockd_recover (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
 }
 
 bool

@@ -202,9 +202,9 @@ hear_cluster (const char *cluster, const char *one, const char *other)
 static lk_other_state
 judge (const char *host, uint64_t id, lk_charter theirs, char *problem)
 {
-    bool joined;
+    lk_peer_news news;
     lk_other *other = lk_peers_intern (&peers, host, id);
-    return lk_peers_judge (&peers, other, &theirs, &joined, problem);
+    return lk_peers_judge (&peers, other, &theirs, &news, problem);
 }
 
 START_TEST (peers_of_one_cluster)
@@ -293,13 +293,13 @@ END_TEST
 START_TEST (peers_joined_by_a_proxy)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
-    bool joined;
+    lk_peer_news news;
     begin_peers ("");
     lk_charter blue = hear_cluster ("blue", "h1", "h2");
     lk_other *h2 = lk_peers_intern (&peers, "h2", 12);
-    ck_assert_int_eq (lk_peers_judge (&peers, h2, &blue, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, h2, &blue, &news, problem),
                       LK_OTHER_ACCEPTED);
-    ck_assert (joined);
+    ck_assert_int_eq (news, LK_NEWS_JOINED);
     ck_assert_str_eq (peers.charter.name, "blue");
     ck_assert_int_eq (
         judge ("h4", 14, hear_cluster ("red", "h4", "h5"), problem),

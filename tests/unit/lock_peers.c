@@ -17,7 +17,7 @@
 #include <string.h>
 
 static lk_peers peers;
-static bool joined;
+static lk_peer_news news;
 static char problem[LK_PEERS_PROBLEM_SIZE];
 
 /*  Of that cluster; NULL: of none. */
@@ -47,7 +47,7 @@ static lk_other_state
 judge (const char *host, const lk_charter *charter)
 {
     lk_other *other = lk_peers_intern (&peers, host, (uint64_t) host[1] + 0x20);
-    return lk_peers_judge (&peers, other, charter, &joined, problem);
+    return lk_peers_judge (&peers, other, charter, &news, problem);
 }
 
 static lk_other_state
@@ -69,7 +69,7 @@ START_TEST (an_accepted_one_is_judged_again)
 {
     set_up_in ("blue");
     ck_assert_int_eq (judge_of ("h2", "blue"), LK_OTHER_ACCEPTED);
-    ck_assert (!joined);
+    ck_assert_int_eq (news, LK_NEWS_NONE);
     ck_assert_int_eq (judge_of ("h2", "red"), LK_OTHER_REFUSED);
     ck_assert_int_eq (state_of ("h2"), LK_OTHER_REFUSED);
     ck_assert_str_ne (lk_peers_refusal (&peers), "");
@@ -104,10 +104,10 @@ START_TEST (all_are_judged_again_when_a_cluster_is_joined)
     lk_charter other = charter_of (NULL);
     other.host_lease_ms++;
     ck_assert_int_eq (judge ("h4", &other), LK_OTHER_REFUSED);
-    ck_assert (!joined);
+    ck_assert_int_eq (news, LK_NEWS_NONE);
 
     ck_assert_int_eq (judge_of ("h5", "blue"), LK_OTHER_ACCEPTED);
-    ck_assert (joined);
+    ck_assert_int_eq (news, LK_NEWS_JOINED);
     ck_assert_str_eq (peers.charter.name, "blue");
     ck_assert_int_eq (state_of ("h2"), LK_OTHER_NEW);
     ck_assert_int_eq (state_of ("h3"), LK_OTHER_NEW);
@@ -115,9 +115,9 @@ START_TEST (all_are_judged_again_when_a_cluster_is_joined)
     ck_assert_int_eq (state_of ("h5"), LK_OTHER_ACCEPTED);
 
     ck_assert_int_eq (judge_of ("h2", "red"), LK_OTHER_REFUSED);
-    ck_assert (!joined);
+    ck_assert_int_eq (news, LK_NEWS_NONE);
     ck_assert_int_eq (judge_of ("h3", "blue"), LK_OTHER_ACCEPTED);
-    ck_assert (!joined);
+    ck_assert_int_eq (news, LK_NEWS_NONE);
     ck_assert_int_eq (judge_of ("h5", "red"), LK_OTHER_REFUSED);
     ck_assert_str_eq (peers.charter.name, "blue");
 }
@@ -134,17 +134,17 @@ START_TEST (one_of_two_copies)
     lk_other *other = lk_peers_intern (&peers, "h3", 0x77);
     lk_other *ours = lk_peers_intern (&peers, "h4", 0x11);
     ck_assert_ptr_ne (one, other);
-    ck_assert_int_eq (lk_peers_judge (&peers, one, &blue, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, one, &blue, &news, problem),
                       LK_OTHER_ACCEPTED);
-    ck_assert_int_eq (lk_peers_judge (&peers, other, &blue, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, other, &blue, &news, problem),
                       LK_OTHER_REFUSED);
-    ck_assert_int_eq (lk_peers_judge (&peers, one, &blue, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, one, &blue, &news, problem),
                       LK_OTHER_ACCEPTED);
-    ck_assert_int_eq (lk_peers_judge (&peers, one, &red, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, one, &red, &news, problem),
                       LK_OTHER_REFUSED);
-    ck_assert_int_eq (lk_peers_judge (&peers, other, &blue, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, other, &blue, &news, problem),
                       LK_OTHER_ACCEPTED);
-    ck_assert_int_eq (lk_peers_judge (&peers, ours, &blue, &joined, problem),
+    ck_assert_int_eq (lk_peers_judge (&peers, ours, &blue, &news, problem),
                       LK_OTHER_REFUSED);
 }
 END_TEST

@@ -7,6 +7,7 @@
  *      peer_messages.c   what other lock services say
  *      members.c         LOCKMEMBERS: who is a member, and changes of that
  *      edits.c           LOCKSETTINGS: the cluster's settings, and changes
+ *      recover.c         LOCKRECOVER: the cluster begins anew
  *      joining.c         this host becomes one by itself
  */
 

@@ -87,25 +87,69 @@ join (lk_lockd *self, const lk_other *other)
     return true;
 }
 
+/*  Of another generation nothing else is read. Protocol 9.19.5. */
+static void
+take_generation (lk_lockd *self, lk_other *other, const lk_charter *theirs,
+                 lk_peer_news news)
+{
+    bool done = true;
+    if (news == LK_NEWS_EARLIER) {
+        if (may_ask (self, other)) {
+            lk_lockd_announce (self, other->host);
+        }
+        return;
+    }
+    if (news == LK_NEWS_LATER) {
+        done = lk_lockd_enter (self, &theirs->generation);
+    } else if (self->state.has_rival) {
+        return;
+    } else {
+        lk_lockd_announce (self, other->host);
+        done = lk_lockd_stand_still (self);
+    }
+    self->failed = true;
+    lk_bus_stop (self->bus, done ? LK_SERVICE_AGAIN : 1);
+}
+
+static void
+turn_away (lk_lockd *self, lk_other *other, const lk_charter *theirs,
+           lk_peer_news news, const char *problem)
+{
+    if (news == LK_NEWS_NONE) {
+        refuse (self, other, problem);
+        return;
+    }
+    if (!other->said) {
+        other->said = true;
+        if (news == LK_NEWS_RIVAL) {
+            lk_log_error ("locks stand still: %s", problem);
+        } else {
+            lk_log_notice ("%s", problem);
+        }
+    }
+    take_generation (self, other, theirs, news);
+}
+
 /*  Whether the LOCKSTARTED is one of this cluster. */
 static bool
 check_started (lk_lockd *self, lk_other *other, const lk_message *message)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
     lk_charter theirs;
-    bool joined, packs;
+    lk_peer_news news;
+    bool packs;
     lk_other_state before = other->state;
     if (!lk_charter_read (&theirs, message)
         || !lk_packs_read (message, &packs)) {
         drop (self, other->host, message);
         return false;
     }
-    if (lk_peers_judge (&self->peers, other, &theirs, &joined, problem)
+    if (lk_peers_judge (&self->peers, other, &theirs, &news, problem)
         == LK_OTHER_REFUSED) {
-        refuse (self, other, problem);
+        turn_away (self, other, &theirs, news, problem);
         return false;
     }
-    if (joined && !join (self, other)) {
+    if (news == LK_NEWS_JOINED && !join (self, other)) {
         return false;
     }
     if (before != LK_OTHER_ACCEPTED) {

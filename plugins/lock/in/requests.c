@@ -13,6 +13,7 @@
 #include "look.h"
 #include "members.h"
 #include "out.h"
+#include "recover.h"
 
 #include "util/alloc.h"
 #include "wire/message_frame.h"
@@ -201,6 +202,18 @@ take (lk_lockd *self, const asking *row, const lk_message *message, bool local,
     return app && row->take (self, &input->ask, app, &input->event);
 }
 
+/*  An operator goes to the host that is to begin. */
+static void
+take_recover (lk_lockd *self, const lk_message *message, bool local)
+{
+    if (local) {
+        lk_lockd_recover (self, message);
+    } else {
+        lk_lockd_fail (self, message, LK_INVALID,
+                       "ask the lock service of your own host");
+    }
+}
+
 bool
 lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
                    lk_input *input)
@@ -225,6 +238,10 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
     if (lk_message_is (message, "LOCKSETTINGS")) {
         return lk_lockd_ask_settings (self, message, &input->event,
                                       &input->text);
+    }
+    if (lk_message_is (message, "LOCKRECOVER")) {
+        take_recover (self, message, local);
+        return false;
     }
     for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
         if (lk_message_is (message, questions[i].command)) {

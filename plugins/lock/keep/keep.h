@@ -121,6 +121,15 @@ bool lk_lockd_persist (lk_lockd *self);
  *  cluster that we have joined. False: it could not, and everything is over. */
 bool lk_lockd_keep_charter (lk_lockd *self);
 
+/*  Goes into a later generation: that is on disk, and the session is over. What
+ *  runs has to begin anew: nothing of it is so any more. False: it could not,
+ *  and everything is over. */
+bool lk_lockd_enter (lk_lockd *self, const lk_generation *generation);
+
+/*  The same for who has heard of another generation of the same number: is no
+ *  member any more until there is a later one. */
+bool lk_lockd_stand_still (lk_lockd *self);
+
 /*  -------------------------------------------------------- journal */
 
 /*  Opens it as the state file, the options say, or sees that there is none.

@@ -54,6 +54,8 @@ lk_peers_init (lk_peers *self, const char *host, const lk_lock_state *state,
         }
     }
     sort_members (&self->charter);
+    self->charter.generation = state->generation;
+    self->stands_still = state->has_rival;
 }
 
 static lk_other *
@@ -127,6 +129,11 @@ lk_charter_write (const lk_charter *self, lk_message *message)
     for (size_t i = 0; i < self->count; i++) {
         lk_message_add_item (message, "genesis", self->member[i]);
     }
+    if (self->generation.number > 0) {
+        char text[LK_GENERATION_TEXT_SIZE];
+        lk_generation_write (&self->generation, text);
+        lk_message_set_text (message, "generation", text);
+    }
 }
 
 bool
@@ -156,7 +163,10 @@ lk_charter_read (lk_charter *self, const lk_message *message)
         }
     }
     sort_members (self);
-    return (self->name[0] != '\0') == (self->count > 0);
+    const char *generation = lk_message_text (message, "generation");
+    return (self->name[0] != '\0') == (self->count > 0)
+           && lk_generation_read (&self->generation,
+                                  generation ? generation : "");
 }
 
 void
@@ -228,6 +238,51 @@ names_differ (const lk_peers *self, const lk_other *peer,
     return true;
 }
 
+/*  Protocol 9.19.4 to 9.19.6. */
+static bool
+generations_differ (const lk_peers *self, const lk_other *peer,
+                    const lk_charter *theirs, lk_peer_news *news,
+                    char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    static const lk_peer_news known[] = {
+        [LK_GENERATION_SAME] = LK_NEWS_NONE,
+        [LK_GENERATION_EARLIER] = LK_NEWS_EARLIER,
+        [LK_GENERATION_FOLLOW] = LK_NEWS_LATER,
+        [LK_GENERATION_RETIRE] = LK_NEWS_LATER,
+        [LK_GENERATION_RIVAL] = LK_NEWS_RIVAL,
+    };
+    const lk_generation *ours = &self->charter.generation;
+    *news = known[lk_generation_relate (ours, self->host, self->id,
+                                        &theirs->generation)];
+    if (*news == LK_NEWS_RIVAL) {
+        snprintf (
+            problem, LK_PEERS_PROBLEM_SIZE,
+            "hosts '%s' and '%s' are of two generations of number %" PRIu64
+            ", begun apart: `lockkeeper cluster recover` begins a later one",
+            self->host, peer->host, ours->number);
+    } else {
+        snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+                  "host '%s' is of generation %" PRIu64
+                  " of the cluster, host '%s' of %" PRIu64,
+                  self->host, ours->number, peer->host,
+                  theirs->generation.number);
+    }
+    return *news != LK_NEWS_NONE;
+}
+
+/*  Whom we may not lead, serve or believe, whatever he says. */
+static bool
+stands_still (const lk_peers *self, char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    if (self->stands_still) {
+        snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+                  "host '%s' stands still: there are two generations of number "
+                  "%" PRIu64,
+                  self->host, self->charter.generation.number);
+    }
+    return self->stands_still;
+}
+
 static bool
 members_differ (const lk_peers *self, const lk_other *peer,
                 const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
@@ -269,11 +324,14 @@ leases_differ (const lk_peers *self, const lk_other *peer,
  *  without a cluster fits any that has its leases. */
 static bool
 charters_differ (const lk_peers *self, const lk_other *peer,
-                 const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+                 const lk_charter *theirs, lk_peer_news *news,
+                 char problem[LK_PEERS_PROBLEM_SIZE])
 {
     const bool both = self->charter.name[0] && theirs->name[0];
     return protocols_differ (self, peer, theirs, problem)
            || (both && names_differ (self, peer, theirs, problem))
+           || (both && generations_differ (self, peer, theirs, news, problem))
+           || stands_still (self, problem)
            || (both && members_differ (self, peer, theirs, problem))
            || leases_differ (self, peer, theirs, problem);
 }
@@ -325,23 +383,37 @@ join (lk_peers *self, const lk_charter *theirs)
 
 lk_other_state
 lk_peers_judge (lk_peers *self, lk_other *peer, const lk_charter *theirs,
-                bool *joined, char problem[LK_PEERS_PROBLEM_SIZE])
+                lk_peer_news *news, char problem[LK_PEERS_PROBLEM_SIZE])
 {
-    *joined = false;
+    *news = LK_NEWS_NONE;
     if (is_copy (self, peer, problem)
-        || charters_differ (self, peer, theirs, problem)) {
+        || charters_differ (self, peer, theirs, news, problem)) {
         peer->state = LK_OTHER_REFUSED;
         snprintf (peer->why, sizeof peer->why, "%s", problem);
         return peer->state;
     }
     if (!self->charter.name[0] && theirs->name[0]) {
         join (self, theirs);
-        *joined = true;
+        *news = LK_NEWS_JOINED;
     }
     peer->state = LK_OTHER_ACCEPTED;
     peer->said = false;
     peer->why[0] = '\0';
     return peer->state;
+}
+
+uint64_t
+lk_peers_id_of (const lk_peers *self, const char *host)
+{
+    const lk_other *latest = NULL;
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_other *other = &self->other[i];
+        if (strcmp (other->host, host) == 0
+            && (!latest || other->heard > latest->heard)) {
+            latest = other;
+        }
+    }
+    return latest ? latest->id : 0;
 }
 
 const char *

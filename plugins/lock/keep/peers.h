@@ -36,6 +36,7 @@ typedef struct {
     char name[LK_CLUSTER_LEN_MAX + 1];
     size_t count;
     char member[LK_HOSTS_MAX][LK_HOST_LEN_MAX + 1];
+    lk_generation generation;
 } lk_charter;
 
 typedef enum {
@@ -58,6 +59,7 @@ typedef struct {
 typedef struct {
     char host[LK_HOST_LEN_MAX + 1]; /* ours */
     uint64_t id;                    /* ours */
+    bool stands_still; /* takes nobody: our generation has a rival */
     lk_charter charter;
     lk_other other[LK_PEERS_MAX];
     size_t count;
@@ -94,12 +96,23 @@ bool lk_charter_read (lk_charter *self, const lk_message *message);
 void lk_packs_write (lk_message *message);
 bool lk_packs_read (const lk_message *message, bool *packs);
 
+/*  What a charter brings, beside its judgement. */
+typedef enum {
+    LK_NEWS_NONE,
+    LK_NEWS_JOINED,  /* its cluster has become ours: that is to be kept and told
+                        to all before anything else is said */
+    LK_NEWS_EARLIER, /* it does not know of our generation */
+    LK_NEWS_LATER,   /* its generation is to be entered ... */
+    LK_NEWS_RIVAL    /* ... or is as late as ours: we are to stand still */
+} lk_peer_news;
+
 /*  Judges a peer by the charter in its LOCKSTARTED and sets its state. If it
- *  is refused, `problem` and its `why` name the difference. True in *joined if
- *  its cluster has become ours: that is to be kept and told to all before
- *  anything else is said. */
+ *  is refused, `problem` and its `why` name the difference. */
 lk_other_state lk_peers_judge (lk_peers *self, lk_other *peer,
-                               const lk_charter *theirs, bool *joined,
+                               const lk_charter *theirs, lk_peer_news *news,
                                char problem[LK_PEERS_PROBLEM_SIZE]);
+
+/*  The id of the service that was heard last under that name; 0: none was. */
+uint64_t lk_peers_id_of (const lk_peers *self, const char *host);
 
 #endif

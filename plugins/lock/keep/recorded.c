@@ -23,7 +23,10 @@ find_fault (const lk_lockd *self, lk_journal_owner owner)
         return NULL;
     }
     if (owner.id != self->state.id) {
-        return "is that of another host";
+        return self->state.generation.number > 0
+                   ? "is of before this host entered the generation that it is "
+                     "in, or of another host"
+                   : "is that of another host";
     }
     if (owner.opened < self->state.journal
         || owner.opened > self->state.journal + 1) {

@@ -97,6 +97,13 @@ describe (const lk_lockd *self, const lk_node_status *status, char *line,
     int total = count_hosts (members);
     if (!self->attached) {
         snprintf (line, size, "the router is gone");
+    } else if (self->state.has_rival) {
+        snprintf (line, size, "two generations of number %llu were begun apart",
+                  (unsigned long long) self->state.generation.number);
+    } else if (status->waits_ms > 0) {
+        snprintf (line, size,
+                  "generation %llu begins when what was held before is over",
+                  (unsigned long long) self->state.generation.number);
     } else if (total == 0) {
         snprintf (line, size, "no member of a cluster was heard yet");
     } else if (seen < total / 2 + 1) {

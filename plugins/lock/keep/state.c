@@ -14,9 +14,11 @@
 #include "net/log.h"
 #include "net/paths.h"
 #include "net/random.h"
+#include "net/whole_file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +97,78 @@ lk_lockd_keep_charter (lk_lockd *self)
         state->genesis |= LK_HOST_BIT (host);
     }
     memcpy (state->cluster, charter->name, sizeof state->cluster);
+    state->generation = charter->generation;
     return lk_lockd_persist (self);
+}
+
+/*  The session is over: nobody here believes in a lock any more, and the next
+ *  process has none of them. */
+static void
+end_session (lk_lockd *self)
+{
+    self->lease_until_ms = 0;
+    if (self->page) {
+        lk_lease_page_set (self->page, self->session, 0);
+    }
+}
+
+/*  One that was a member, and is to be none, asks to become one again. */
+static void
+wish_to_join (const lk_lockd *self)
+{
+    lk_problem problem;
+    const int folder = open (self->options.state_dir, O_PATH | O_CLOEXEC);
+    const int fd = folder != -1 ? lk_file_make (folder, LK_PATH_JOIN_FILE) : -1;
+    if (fd == -1 && errno != EEXIST) {
+        (void) lk_problem_errno (&problem, "cannot write '%s/%s'",
+                                 self->options.state_dir, LK_PATH_JOIN_FILE);
+        lk_log_error ("%s: `lockkeeper cluster add %s` makes this host a "
+                      "member again",
+                      problem.text, lk_bus_host (self->bus));
+    }
+    if (fd != -1) {
+        close (fd);
+    }
+    if (folder != -1) {
+        close (folder);
+    }
+}
+
+/*  Protocol 9.19.6. */
+bool
+lk_lockd_enter (lk_lockd *self, const lk_generation *generation)
+{
+    const char *host = lk_bus_host (self->bus);
+    const bool was_member = lk_lockd_is_member (self, &self->state.facts.active)
+                            || self->state.has_rival;
+    lk_log_warning ("generation: %llu -> %llu cluster='%s'",
+                    (unsigned long long) self->state.generation.number,
+                    (unsigned long long) generation->number,
+                    self->state.cluster);
+    if (was_member
+        && !lk_generation_find_former (generation, host, self->state.id)) {
+        wish_to_join (self);
+    }
+    lk_lock_state_enter (&self->state, &self->hostmap, host, generation,
+                         lk_random_id ());
+    if (!lk_lockd_persist (self)) {
+        return false;
+    }
+    end_session (self);
+    return true;
+}
+
+/*  Protocol 9.19.4. */
+bool
+lk_lockd_stand_still (lk_lockd *self)
+{
+    self->state.has_rival = true;
+    self->state.facts.active = (lk_decree) {.members = 0};
+    if (!lk_lockd_persist (self)) {
+        return false;
+    }
+    end_session (self);
+    return true;
 }
 
 static bool
@@ -276,6 +349,7 @@ make_node (lk_lockd *self)
     config.hash_text = lk_text_hash;
     config.self = self->self;
     config.id = self->state.id;
+    config.generation = self->state.generation.number;
     config.member = lk_lockd_is_member (self, &self->state.facts.active);
     config.candidate = self->candidate;
     config.eligible = self->eligible;

@@ -220,7 +220,7 @@ lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
     lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
     if (lk_message_flag (request, "own")) {
         add_all_own (self, list, key);
-    } else if (status.leads) {
+    } else if (status.leads || lk_message_flag (request, "table")) {
         add_tickets (self, list, key, (size_t) cursor);
     } else {
         lk_lockd_add_leaders (self, list, &status.decree);

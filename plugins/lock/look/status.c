@@ -7,6 +7,8 @@
 #include "look.h"
 #include "out.h"
 
+#include "wire/message_frame.h"
+
 /*  -------------------------------------------------------- status */
 
 static void
@@ -166,6 +168,8 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     }
     lk_message_set_text (message, "host", lk_bus_host (self->bus));
     lk_message_set_text (message, "cluster", self->peers.charter.name);
+    lk_message_set_any (message, "generation",
+                        (int64_t) self->peers.charter.generation.number);
     const lk_decree *decree = lk_lockd_decree (self, &status);
     lk_message_set_flag (message, "member", lk_lockd_is_member (self, decree));
     lk_message_set_flag (message, "ready", status.ready);

@@ -7,6 +7,7 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/setup/cluster_recover.h"
 #include "cli/setup/leader_call.h"
 #include "wire/address.h"
 #include "wire/message_frame.h"
@@ -249,6 +250,9 @@ run_on (lk_requester *asker, const lk_options *options)
     if (strcmp (verb, "members") == 0) {
         return list_members (asker, options);
     }
+    if (strcmp (verb, "recover") == 0) {
+        return lk_cluster_recover (asker, options);
+    }
     const wish self = {
         .verb = verb, .host = options->argument[1], .json = options->json};
     return lk_call_leader (asker, &change, &self, options->wait_ms);
@@ -261,9 +265,14 @@ check_arguments (const lk_options *options)
     const char *verb = options->count > 0 ? options->argument[0] : "";
     bool lists = strcmp (verb, "members") == 0;
     bool changes = strcmp (verb, "add") == 0 || strcmp (verb, "remove") == 0;
-    if (!lists && !changes) {
+    bool recovers = strcmp (verb, "recover") == 0;
+    if (!lists && !changes && !recovers) {
+        lk_cli_misused (&lk_verb_cluster, "'cluster' needs 'members', 'add', "
+                                          "'remove' or 'recover'");
+    } else if (!recovers
+               && (options->cluster != NULL || options->token_above != 0)) {
         lk_cli_misused (&lk_verb_cluster,
-                        "'cluster' needs 'members', 'add' or 'remove'");
+                        "--cluster and --token-above are for 'recover'");
     } else if (lists && options->count != 1) {
         lk_cli_misused (&lk_verb_cluster, "'cluster members' takes nothing "
                                           "more");
@@ -305,18 +314,21 @@ run_cluster (int argc, char **argv)
 static const lk_verb_option takes[] = {
     LK_TAKES_AS (JSON, "print a JSON object per host"),
     LK_TAKES_AS (WAIT, "give up after S seconds (default: 60)"),
+    LK_TAKES_AS (CLUSTER, "recover: the cluster's name, instead of typing it"),
+    LK_TAKES_AS (TOKEN_ABOVE, "recover: only if all tokens will be above T"),
     LK_TAKES_AS (ENDPOINT,
                  "where the router is; any host of the cluster will do"),
     LK_TAKES_END};
 
 static const lk_verb_argument follows[] = {
     LK_FOLLOWS ("members", FLAG), LK_FOLLOWS ("add", HOST),
-    LK_FOLLOWS ("remove", HOST), LK_FOLLOWS_END};
+    LK_FOLLOWS ("remove", HOST), LK_FOLLOWS ("recover", HOST), LK_FOLLOWS_END};
 
 const lk_verb lk_verb_cluster = {
     .name = "cluster",
     .usage = "members [options]\n"
-             "       lockkeeper cluster add|remove HOST [options]",
+             "       lockkeeper cluster add|remove HOST [options]\n"
+             "       lockkeeper cluster recover [HOST...] [options]",
     .summary = "Shows and changes which hosts are members of the cluster",
     .options = takes,
     .help = "Members elect the leaders; more than half of them have to be "
@@ -325,6 +337,13 @@ const lk_verb lk_verb_cluster = {
             "proxy; one that\n"
             "is removed may be dead. Locks are kept; for a second or two none "
             "is granted.\n"
+            "\n"
+            "Where more than half of the members are lost for good, `recover` "
+            "has the cluster\n"
+            "begin anew, with this host and those that are named: it shows "
+            "what is lost, and\n"
+            "does it when the cluster's name is typed. See "
+            "lockkeeper-operations(7).\n"
             "\n"
             "Exit code: 0 so it is; 1 it cannot be; 124 not confirmed in time; "
             "125 failed.\n",

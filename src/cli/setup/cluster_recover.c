@@ -1,0 +1,279 @@
+/*  cluster_recover.c - `lockkeeper cluster recover`: the cluster begins anew
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For who has lost a majority of the members for good. What it costs is shown
+ *  first: who will be left out, who holds what as far as this host knows, and
+ *  what happens if somebody who is left out lives.
+ */
+
+#include "cli/setup/cluster_recover.h"
+
+#include "cli/columns.h"
+#include "wire/message_frame.h"
+#include "wire/object_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANSWER_MS 3000
+#define NAME_SIZE 256
+#define OWN_SERVICE "lock@."
+
+static const char *
+text_of (const lk_message *message, const char *field)
+{
+    const char *text = lk_message_text (message, field);
+    return text != NULL ? text : "?";
+}
+
+/*  -------------------------------------------------------- asking */
+
+/*  Without a name it is only asked what that would be. */
+static lk_message *
+ask (lk_requester *asker, const lk_options *options, const char *cluster)
+{
+    lk_message *question = lk_message_new (OWN_SERVICE, "LOCKRECOVER");
+    for (int i = 1; i < options->count; i++) {
+        lk_message_add_item (question, "hosts", options->argument[i]);
+    }
+    if (options->token_above != 0) {
+        lk_message_set_number (question, "token_above",
+                               (int64_t) options->token_above);
+    }
+    if (cluster != NULL) {
+        lk_message_set_text (question, "cluster", cluster);
+    }
+    return lk_requester_ask (asker, &question, ANSWER_MS);
+}
+
+/*  The exit code if that is no plan; else LK_EXIT_OK. */
+static int
+check (const lk_message *answer)
+{
+    if (answer == NULL) {
+        return lk_cli_fail (LK_EXIT_LATE,
+                            "the lock service of this host does not answer; "
+                            "`lockkeeper status` shows how it is");
+    }
+    if (lk_message_is (answer, "LOCKFAILED")) {
+        return lk_cli_fail (LK_EXIT_NO, "nothing is begun: %s",
+                            text_of (answer, "text"));
+    }
+    if (!lk_message_is (answer, "LOCKRECOVER")) {
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "%s; is lockkeeper-lockd of this version running "
+                            "on this host?",
+                            text_of (answer, "reason"));
+    }
+    return LK_EXIT_OK;
+}
+
+/*  -------------------------------------------------------- held */
+
+enum { TYPE, HOST, OWNER, NAME, COLUMNS };
+
+static const lk_column columns[COLUMNS] = {
+    [TYPE] = {.head = "TYPE", .width = 16},
+    [HOST] = {.head = "HOST", .width = 14, .whole = true},
+    [OWNER] = {.head = "OWNER", .width = 16},
+    [NAME] = {.head = "NAME"}};
+
+/*  What is held as far as this host knows. */
+typedef struct {
+    lk_columns *table;
+    size_t count;
+} holders;
+
+static void
+add_holder (holders *self, const lk_message *row)
+{
+    char type[48], room[LK_OBJECT_LEN_MAX];
+    lk_name name;
+    lk_flaw flaw;
+    snprintf (type, sizeof type, "%s%s", text_of (row, "type"),
+              lk_message_flag (row, "static") ? ",static" : "");
+    lk_columns_add (self->table);
+    lk_columns_set (self->table, TYPE, type);
+    lk_columns_set (self->table, HOST, text_of (row, "host"));
+    lk_columns_set (self->table, OWNER, text_of (row, "owner"));
+    if (lk_object_get (row, room, &name, &flaw)) {
+        lk_columns_set_bytes (self->table, NAME, name.data, name.size);
+    }
+    self->count++;
+}
+
+/*  Returns where the next page begins, -1: there is none. */
+static int64_t
+add_page (holders *self, const lk_message *page)
+{
+    lk_message *row;
+    for (size_t i = 0; (row = lk_message_row (page, "tickets", i)) != NULL;
+         i++) {
+        if (strcmp (text_of (row, "state"), "held") == 0) {
+            add_holder (self, row);
+        }
+        lk_message_destroy (&row);
+    }
+    return lk_message_number (page, "cursor", -1);
+}
+
+/*  What was in a leader's table, or what this host's own programs hold. */
+static void
+add_list (holders *self, lk_requester *asker, const char *which)
+{
+    int64_t cursor = 0;
+    while (cursor >= 0) {
+        lk_message *question = lk_message_new (OWN_SERVICE, "LOCKLIST");
+        lk_message_set_flag (question, which, true);
+        lk_message_set_number (question, "cursor", cursor);
+        lk_message *page = lk_requester_ask (asker, &question, ANSWER_MS);
+        cursor = page != NULL && lk_message_is (page, "LOCKLIST")
+                     ? add_page (self, page)
+                     : -1;
+        lk_message_destroy (&page);
+    }
+}
+
+static void
+print_held (lk_requester *asker)
+{
+    holders self = {
+        .table = lk_columns_new (columns, COLUMNS, lk_terminal_width ())};
+    add_list (&self, asker, "table");
+    if (self.count == 0) {
+        add_list (&self, asker, "own");
+    }
+    printf ("\nheld, as far as this host knows: %zu\n", self.count);
+    lk_columns_print (self.table);
+    lk_columns_destroy (&self.table);
+}
+
+/*  -------------------------------------------------------- the plan */
+
+static void
+print_hosts (const char *title, const lk_message *answer, const char *field)
+{
+    const char *host;
+    printf ("%s", title);
+    for (size_t i = 0; (host = lk_message_item (answer, field, i)) != NULL;
+         i++) {
+        printf ("%s%s", i > 0 ? ", " : "", host);
+    }
+    puts (lk_message_item_count (answer, field) == 0 ? "nobody" : "");
+}
+
+static void
+print_settings (const lk_message *answer)
+{
+    char text[32] = "";
+    struct tm utc;
+    const time_t since = (time_t) lk_message_number (answer, "since", 0);
+    const int64_t version = lk_message_number (answer, "settings", 0);
+    if (version == 0) {
+        return;
+    }
+    if (since != 0 && gmtime_r (&since, &utc) != NULL) {
+        strftime (text, sizeof text, " of %Y-%m-%dT%H:%M:%SZ", &utc);
+    }
+    printf ("settings     version %" PRId64
+            "%s: what was withdrawn since is valid again\n",
+            version, text);
+}
+
+static void
+print_plan (const lk_message *answer)
+{
+    const size_t members = lk_message_item_count (answer, "members");
+    uint64_t token = 0;
+    (void) lk_message_hex (answer, "token", &token);
+    printf ("generation   %" PRId64 " of cluster '%s'\n",
+            lk_message_number (answer, "generation", 0),
+            text_of (answer, "cluster"));
+    print_hosts ("members      ", answer, "members");
+    printf ("needed       %zu of these, before anything is granted\n",
+            members / 2 + 1);
+    print_hosts ("without      ", answer, "without");
+    print_settings (answer);
+    printf ("tokens       from %" PRIu64 " on\n", token);
+}
+
+static void
+print_risk (const lk_message *answer)
+{
+    printf ("\nAll locks are lost, static ones too, and nothing is granted for "
+            "%" PRId64 " s.\n"
+            "If hosts that are left out live, and are only not heard, they go "
+            "on granting:\nthen one lock has two holders. Switch them off "
+            "first. Those that come back later\nhear of it, stop, and join "
+            "again.\n",
+            (lk_message_number (answer, "wait_ms", 0) + 999) / 1000);
+}
+
+/*  -------------------------------------------------------- the word */
+
+/*  What a person types; false: nobody is there, or says nothing. */
+static bool
+read_name (char name[NAME_SIZE])
+{
+    if (!isatty (STDIN_FILENO)) {
+        return false;
+    }
+    printf ("\nType the cluster's name to begin: ");
+    fflush (stdout);
+    if (fgets (name, NAME_SIZE, stdin) == NULL) {
+        putchar ('\n');
+        return false;
+    }
+    name[strcspn (name, "\r\n")] = '\0';
+    return name[0] != '\0';
+}
+
+static int
+begin (lk_requester *asker, const lk_options *options, const char *cluster)
+{
+    lk_message *answer = ask (asker, options, cluster);
+    const int code = check (answer);
+    if (code == LK_EXIT_OK && options->json) {
+        puts (lk_message_body (answer));
+    } else if (code == LK_EXIT_OK) {
+        printf (
+            "begun: `lockkeeper wait-ready` waits until locks can be had\n");
+    }
+    lk_message_destroy (&answer);
+    return code;
+}
+
+int
+lk_cluster_recover (lk_requester *asker, const lk_options *options)
+{
+    char typed[NAME_SIZE];
+    const char *cluster = options->cluster;
+    lk_message *answer = ask (asker, options, NULL);
+    const int code = check (answer);
+    if (code == LK_EXIT_OK && options->json && cluster == NULL) {
+        puts (lk_message_body (answer));
+    } else if (code == LK_EXIT_OK && !options->json) {
+        print_plan (answer);
+        print_held (asker);
+        print_risk (answer);
+    }
+    lk_message_destroy (&answer);
+    if (code != LK_EXIT_OK) {
+        return code;
+    }
+    if (cluster == NULL && !options->json && read_name (typed)) {
+        cluster = typed;
+    }
+    if (cluster == NULL) {
+        return options->json
+                   ? LK_EXIT_OK
+                   : lk_cli_fail (LK_EXIT_NO,
+                                  "nothing is begun: --cluster NAME does it");
+    }
+    return begin (asker, options, cluster);
+}
