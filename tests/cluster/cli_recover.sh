@@ -15,11 +15,12 @@ box=$LOCKKEEPER_SANDBOX
 
 #   signal NAME HOST...: all that runs there.
 signal () {
-    local name=$1 host
+    local name=$1 host daemon
     shift
     for host; do
-        kill "-$name" "$(cat "$box/$host/router.pid")" \
-            "$(cat "$box/$host/lockd.pid")"
+        for daemon in $(daemons router lockd); do
+            kill "-$name" "$(cat "$box/$host/$daemon.pid")"
+        done
     done
 }
 

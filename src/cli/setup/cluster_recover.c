@@ -122,13 +122,12 @@ add_page (holders *self, const lk_message *page)
     return lk_message_number (page, "cursor", -1);
 }
 
-/*  What was in a leader's table, or what this host's own programs hold. */
 static void
-add_list (holders *self, lk_requester *asker, const char *which)
+add_list (holders *self, lk_requester *asker, const char *to, const char *which)
 {
     int64_t cursor = 0;
     while (cursor >= 0) {
-        lk_message *question = lk_message_new (OWN_SERVICE, "LOCKLIST");
+        lk_message *question = lk_message_new (to, "LOCKLIST");
         lk_message_set_flag (question, which, true);
         lk_message_set_number (question, "cursor", cursor);
         lk_message *page = lk_requester_ask (asker, &question, ANSWER_MS);
@@ -139,16 +138,26 @@ add_list (holders *self, lk_requester *asker, const char *which)
     }
 }
 
+/*  What is in the table of one that led, of those that go on; else what this
+ *  host's own programs hold. */
 static void
-print_held (lk_requester *asker)
+print_held (lk_requester *asker, const lk_message *answer)
 {
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    const char *host;
     holders self = {
         .table = lk_columns_new (columns, COLUMNS, lk_terminal_width ())};
-    add_list (&self, asker, "table");
-    if (self.count == 0) {
-        add_list (&self, asker, "own");
+    for (size_t i = 0;
+         self.count == 0
+         && (host = lk_message_item (answer, "members", i)) != NULL;
+         i++) {
+        snprintf (to, sizeof to, "lock@%s", host);
+        add_list (&self, asker, to, "table");
     }
-    printf ("\nheld, as far as this host knows: %zu\n", self.count);
+    if (self.count == 0) {
+        add_list (&self, asker, OWN_SERVICE, "own");
+    }
+    printf ("\nheld, as far as is known here: %zu\n", self.count);
     lk_columns_print (self.table);
     lk_columns_destroy (&self.table);
 }
@@ -259,7 +268,7 @@ lk_cluster_recover (lk_requester *asker, const lk_options *options)
         puts (lk_message_body (answer));
     } else if (code == LK_EXIT_OK && !options->json) {
         print_plan (answer);
-        print_held (asker);
+        print_held (asker, answer);
         print_risk (answer);
     }
     lk_message_destroy (&answer);
