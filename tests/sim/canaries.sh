@@ -360,7 +360,7 @@ canary silence-of-a-former-term 60 silent-before watch.c \
     's/group->silent_by = 0;/(void) group;/'
 canary one-says-silent-for-all 200 storm upkeep.c \
     's/return (others & ~group->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
-canary time-left-from-arrival 3000 storm home_deeds.c \
+canary time-left-from-arrival 20 unit/core_proxy home_deeds.c \
     's/reply->as_of + reply->left_ms/proxy->core->now_ms + reply->left_ms/'
 canary restart-closes 500 storm closing.c \
     's/self->pending = proxy->core->incarnation - 1;/&\n    self->closed = self->pending;/'
@@ -386,7 +386,7 @@ canary run-kills-at-its-old-time 400 slow-holder src/client/book_life.c \
 
 canary one-acknowledgement-for-all 60 storm stream.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
-canary tells-without-lease 3000 storm stream.c \
+canary tells-without-lease 6000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
     's/lk_home_confirm (lead, ticket, entry->token);/lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = ticket->request, .token = entry->token};\n        lk_home_tell (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&(lk_notices) {\&now, 1, 1});/'
@@ -465,7 +465,7 @@ canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
 canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
     's/if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {/if (0) {/'
-canary told-by-who-has-stopped 3000 storm answers.c \
+canary told-by-who-has-stopped 12000 storm answers.c \
     's/return !proxy->halted && /return /'
 
 #   ------------------------------------------------------------ forgotten hosts
