@@ -6,28 +6,71 @@
 
 #include "settings/common.h"
 
+#include "net/curve.h"
 #include "net/zpl.h"
 #include "wire/address.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LOCK "settings/lock"
+/*  -------------------------------------------------------- values */
 
-/*  NULL behind the last. */
-static const char *const keys[] = {LOCK, NULL};
+static bool
+is_host (const char *value)
+{
+    return lk_address_is_name (lk_slice_of (value));
+}
+
+bool
+lk_host_key_read (lk_host_key *self, const char *value)
+{
+    const char *blank = strchr (value, ' ');
+    const size_t size = blank != NULL ? (size_t) (blank - value) : 0;
+    if (size == 0 || size > LK_HOST_LEN_MAX || !lk_curve_is_key (blank + 1)) {
+        return false;
+    }
+    snprintf (self->host, sizeof self->host, "%.*s", (int) size, value);
+    snprintf (self->key, sizeof self->key, "%s", blank + 1);
+    return is_host (self->host) || strcmp (self->host, LK_HOST_KEY_ANY) == 0;
+}
+
+void
+lk_host_key_write (const lk_host_key *self, char value[LK_HOST_KEY_LINE_SIZE])
+{
+    snprintf (value, LK_HOST_KEY_LINE_SIZE, "%s %s", self->host, self->key);
+}
+
+static bool
+is_host_key (const char *value)
+{
+    lk_host_key key;
+    return lk_host_key_read (&key, value);
+}
+
+/*  What they can say. */
+static const struct {
+    const char *path;
+    bool (*is_good) (const char *value);
+    const char *needs;
+} rows[] = {
+    {LK_SETTING_LOCK, is_host, "the name of a host"},
+    {LK_SETTING_KEY, is_host_key,
+     "the name of a host, a blank, and a public key"},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
 
 /*  -------------------------------------------------------- lines */
 
-static bool
-is_key (const char *path)
+/*  Its row; ROWS: there is none. */
+static size_t
+row_of (const char *path)
 {
-    for (size_t i = 0; keys[i]; i++) {
-        if (strcmp (keys[i], path) == 0) {
-            return true;
-        }
+    size_t i = 0;
+    while (i < ROWS && strcmp (rows[i].path, path) != 0) {
+        i++;
     }
-    return false;
+    return i;
 }
 
 /*  That of "settings" alone is one. */
@@ -35,8 +78,9 @@ static bool
 is_section (const char *path)
 {
     const size_t size = strlen (path);
-    for (size_t i = 0; keys[i]; i++) {
-        if (strncmp (keys[i], path, size) == 0 && keys[i][size] == '/') {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strncmp (rows[i].path, path, size) == 0
+            && rows[i].path[size] == '/') {
             return true;
         }
     }
@@ -53,17 +97,60 @@ check_line (const lk_zpl_line *line, lk_problem *problem)
     if (line->name.size == 0 || (!line->has_value && is_section (line->path))) {
         return LK_OK;
     }
-    if (!is_key (line->path)) {
+    const size_t row = row_of (line->path);
+    if (row == ROWS) {
         return lk_problem_set (problem, LK_INVALID,
                                "line %u: there is no setting '%s'",
                                line->number, line->path);
     }
-    if (!lk_address_is_name (lk_slice_of (line->value))) {
-        return lk_problem_set (problem, LK_INVALID,
-                               "line %u: '%s' needs the name of a host",
-                               line->number, line->path);
+    if (!rows[row].is_good (line->value)) {
+        return lk_problem_set (problem, LK_INVALID, "line %u: '%s' needs %s",
+                               line->number, line->path, rows[row].needs);
     }
     return LK_OK;
+}
+
+/*  A key of two hosts would let one of them come as the other. */
+static lk_err
+check_key (const lk_host_key *keys, size_t place, lk_problem *problem)
+{
+    const lk_host_key *key = &keys[place];
+    int count = 1;
+    if (lk_host_key_find (keys, place, key->key) != NULL) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'" LK_SETTING_KEY "' has the key of '%s' "
+                               "twice",
+                               key->host);
+    }
+    for (size_t i = 0; i < place; i++) {
+        count += strcmp (keys[i].host, key->host) == 0;
+    }
+    return count <= LK_KEYS_OF_HOST || strcmp (key->host, LK_HOST_KEY_ANY) == 0
+               ? LK_OK
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'" LK_SETTING_KEY "' has more than %d keys "
+                                 "of '%s'",
+                                 LK_KEYS_OF_HOST, key->host);
+}
+
+static lk_err
+check_keys (const char *text, lk_problem *problem)
+{
+    lk_host_key keys[LK_HOST_KEYS_MAX];
+    const size_t count = lk_common_settings_keys (text, keys);
+    char more[LK_ZPL_LINE_SIZE_MAX + 1];
+    lk_err error = LK_OK;
+    for (size_t i = 0; error == LK_OK && i < count; i++) {
+        error = check_key (keys, i, problem);
+    }
+    if (error == LK_OK
+        && lk_common_settings_value (text, LK_SETTING_KEY, count, more,
+                                     sizeof more)) {
+        error = lk_problem_set (problem, LK_INVALID,
+                                "'" LK_SETTING_KEY "' has more than %d keys",
+                                LK_HOST_KEYS_MAX);
+    }
+    return error;
 }
 
 lk_err
@@ -76,10 +163,10 @@ lk_common_settings_check (const char *text, lk_problem *problem)
     while (error == LK_OK && lk_zpl_next (&zpl, &line)) {
         error = check_line (&line, problem);
     }
-    return error;
+    return error == LK_OK ? check_keys (text, problem) : error;
 }
 
-/*  -------------------------------------------------------- values */
+/*  -------------------------------------------------------- looking */
 
 bool
 lk_common_settings_value (const char *text, const char *key, size_t i,
@@ -98,12 +185,50 @@ lk_common_settings_value (const char *text, const char *key, size_t i,
     return false;
 }
 
+size_t
+lk_common_settings_keys (const char *text, lk_host_key keys[LK_HOST_KEYS_MAX])
+{
+    lk_zpl zpl;
+    lk_zpl_line line;
+    size_t count = 0;
+    lk_zpl_init (&zpl, text);
+    while (count < LK_HOST_KEYS_MAX && lk_zpl_next (&zpl, &line)) {
+        count += !line.wrong && line.has_value
+                 && strcmp (line.path, LK_SETTING_KEY) == 0
+                 && lk_host_key_read (&keys[count], line.value);
+    }
+    return count;
+}
+
+const lk_host_key *
+lk_host_key_find (const lk_host_key *keys, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (keys[i].key, key) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+const lk_host_key *
+lk_host_key_of (const lk_host_key *keys, size_t count, const char *host)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (keys[i].host, host) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
 bool
 lk_common_settings_may_change (const char *text, const char *host)
 {
     char name[LK_ZPL_LINE_SIZE_MAX + 1];
     size_t i = 0;
-    while (lk_common_settings_value (text, LOCK, i, name, sizeof name)) {
+    while (lk_common_settings_value (text, LK_SETTING_LOCK, i, name,
+                                     sizeof name)) {
         if (strcmp (name, host) == 0) {
             return true;
         }

@@ -12,7 +12,11 @@
 
 #include "net/problem.h"
 
+#include <lockkeeper/message.h>
 #include <stdbool.h>
+
+#define LK_SETTING_LOCK "settings/lock"
+#define LK_SETTING_KEY "router/key"
 
 /*  Whether all of it makes sense; if not LK_INVALID, and the first line that
  *  does not as the problem. */
@@ -24,6 +28,33 @@ lk_err lk_common_settings_check (const char *text, lk_problem *problem)
  */
 bool lk_common_settings_value (const char *text, const char *key, size_t i,
                                char *value, size_t size);
+
+/*  By which key a host's router is known. */
+#define LK_HOST_KEY_SIZE 41
+#define LK_HOST_KEY_ANY "*" /* of all hosts: a pair of the whole cluster */
+#define LK_KEYS_OF_HOST 2   /* of one host: a new one, and that before */
+#define LK_HOST_KEYS_MAX 140
+
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];
+    char key[LK_HOST_KEY_SIZE];
+} lk_host_key;
+
+/*  All `router/key`, in their order: how many. */
+size_t lk_common_settings_keys (const char *text,
+                                lk_host_key keys[LK_HOST_KEYS_MAX]);
+
+/*  "HOST KEY", as such a line has it; false: that is none. */
+#define LK_HOST_KEY_LINE_SIZE (LK_HOST_LEN_MAX + 1 + LK_HOST_KEY_SIZE)
+bool lk_host_key_read (lk_host_key *self, const char *value);
+void lk_host_key_write (const lk_host_key *self,
+                        char value[LK_HOST_KEY_LINE_SIZE]);
+
+/*  The first with that key, or of that host; NULL: there is none. */
+const lk_host_key *lk_host_key_find (const lk_host_key *keys, size_t count,
+                                     const char *key);
+const lk_host_key *lk_host_key_of (const lk_host_key *keys, size_t count,
+                                   const char *host);
 
 /*  Whether that host may change them: any may unless `settings/lock` names
  *  hosts. */

@@ -337,8 +337,21 @@ says_it 0 'nothing was changed' settings edit /dev/null
 printf '%s\n' settings '    look = h1' >"$work/text"
 says_it 1 "line ...: there is no setting '...'" settings edit "$work/text"
 printf '%s\n' settings '    lock = "a b"' >"$work/text"
-says_it 1 "line ...: '...' needs the name of a host" \
-    settings edit "$work/text"
+says_it 1 "line ...: '...' needs ..." settings edit "$work/text"
+#   keyed_settings ITEM HOST...: with keys of these, from the first on.
+keyed_settings () {
+    local item=$1 host i=1000
+    shift
+    echo router >"$work/text"
+    for host; do
+        printf '    key = "%s %036d%d"\n' "$host" 0 $i >>"$work/text"
+        [ "$host" = twice ] || i=$((i + 1))
+    done
+    says_it 1 "$item" settings edit "$work/text"
+}
+keyed_settings "'router/key' has the key of '...' twice" twice h2
+keyed_settings "'router/key' has more than ... keys of '...'" h1 h1 h1
+keyed_settings "'router/key' has more than ... keys" h{1..141}
 printf '%s\n' settings '      lock = h1' >"$work/text"
 says_it 1 'line ...: ...' settings edit "$work/text"
 says_it 1 'the settings stay as they are: ...' settings set settings/lock h7

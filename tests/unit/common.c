@@ -1,0 +1,114 @@
+/*  common.c - the settings of a whole cluster: what makes sense, and keys
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "settings/common.h"
+
+#include "lib/suite.h"
+#include "net/curve.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#define K1 "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+#define K2 "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+#define K3 "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
+#define LINE(host, key) "    key = \"" host " " key "\"\n"
+#define LOCK "settings\n    lock = h1\n    lock = h3\n"
+
+START_TEST (texts)
+{
+    static const struct {
+        const char *text, *problem; /* NULL: it makes sense */
+    } cases[] = {
+        {"", NULL},
+        {"#  nothing\n\nsettings\n", NULL},
+        {LOCK "router\n" LINE ("h1", K1) LINE ("h2", K2), NULL},
+        {"router\n" LINE ("h1", K1) LINE ("*", K2) LINE ("h1", K3), NULL},
+        {"settings\n    look = h1\n",
+         "line 2: there is no setting 'settings/look'"},
+        {"settings\n    lock = \"h 1\"\n",
+         "line 2: 'settings/lock' needs the name of a host"},
+        {"settings = 1\n", "line 1: there is no setting 'settings'"},
+        {"router\n    key = h1\n", "line 2: 'router/key' needs the name of a "
+                                   "host, a blank, and a public key"},
+        {"router\n    key = \"h1 short\"\n", "line 2: 'router/key' needs"},
+        {"router\n" LINE ("h@1", K1), "line 2: 'router/key' needs"},
+        {"router\n" LINE ("h1", K1 "0"), "line 2: 'router/key' needs"},
+        {"router\n" LINE ("h1", K1) LINE ("h2", K1),
+         "'router/key' has the key of 'h2' twice"},
+        {"router\n" LINE ("h1", K1) LINE ("h1", K2) LINE ("h1", K3),
+         "'router/key' has more than 2 keys of 'h1'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lk_problem problem = {.text = ""};
+        const lk_err error = lk_common_settings_check (cases[i].text, &problem);
+        const char *wanted = cases[i].problem ? cases[i].problem : "";
+        ck_assert_int_eq (error, cases[i].problem ? LK_INVALID : LK_OK);
+        ck_assert_msg (strncmp (problem.text, wanted, strlen (wanted)) == 0,
+                       "%zu: %s", i, problem.text);
+    }
+}
+END_TEST
+
+START_TEST (its_keys)
+{
+    static const char text[] =
+        LOCK "router\n" LINE ("h2", K1) LINE ("*", K2) LINE ("h2", K3);
+    lk_host_key keys[LK_HOST_KEYS_MAX];
+    char line[LK_HOST_KEY_LINE_SIZE];
+    ck_assert_uint_eq (lk_common_settings_keys (text, keys), 3);
+    ck_assert_str_eq (keys[1].host, LK_HOST_KEY_ANY);
+    ck_assert_ptr_eq (lk_host_key_find (keys, 3, K3), &keys[2]);
+    ck_assert_ptr_eq (lk_host_key_of (keys, 3, "h2"), &keys[0]);
+    ck_assert_ptr_null (lk_host_key_of (keys, 3, "h1"));
+    ck_assert_ptr_null (lk_host_key_find (keys, 2, K3));
+    lk_host_key_write (&keys[0], line);
+    ck_assert_str_eq (line, "h2 " K1);
+    ck_assert_uint_eq (lk_common_settings_keys (LOCK, keys), 0);
+}
+END_TEST
+
+START_TEST (too_many_keys)
+{
+    char text[LK_HOST_KEYS_MAX * 80] = "router\n";
+    lk_host_key keys[LK_HOST_KEYS_MAX];
+    lk_problem problem;
+    size_t used = strlen (text);
+    for (int i = 0; i <= LK_HOST_KEYS_MAX; i++) {
+        lk_curve_pair pair;
+        lk_curve_make (&pair);
+        ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_OK);
+        used +=
+            (size_t) snprintf (text + used, sizeof text - used,
+                               "    key = \"g%d %s\"\n", i, pair.public_key);
+    }
+    ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_INVALID);
+    ck_assert_str_eq (problem.text, "'router/key' has more than 140 keys");
+    ck_assert_uint_eq (lk_common_settings_keys (text, keys), LK_HOST_KEYS_MAX);
+}
+END_TEST
+
+START_TEST (who_may_change_them)
+{
+    ck_assert (lk_common_settings_may_change ("", "h2"));
+    ck_assert (lk_common_settings_may_change (LOCK, "h3"));
+    ck_assert (!lk_common_settings_may_change (LOCK, "h2"));
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tcase = tcase_create ("common");
+    tcase_add_test (tcase, texts);
+    tcase_add_test (tcase, its_keys);
+    tcase_add_test (tcase, too_many_keys);
+    tcase_add_test (tcase, who_may_change_them);
+    Suite *suite = suite_create ("common");
+    suite_add_tcase (suite, tcase);
+    return lk_suite_run (suite);
+}
