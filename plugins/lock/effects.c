@@ -46,6 +46,7 @@ persist (lk_lockd *self, const lk_facts *facts)
     } else if (!lk_settings_id_equal (former, id)) {
         lk_log_notice ("settings: version=%" PRIu64, id.version);
         lk_texts_adopt (self->texts, id, (int64_t) time (NULL));
+        self->keys_are_old = true;
     }
 }
 
@@ -56,6 +57,8 @@ keep (lk_lockd *self, const lk_effect *effect)
                         self->state.facts.active.settings)) {
         fail (self);
     }
+    self->keys_are_old |= lk_settings_id_equal (
+        effect->settings_id, self->state.facts.active.settings);
 }
 
 static void

@@ -15,6 +15,7 @@
 
 #include "net/log.h"
 #include "net/pidfd.h"
+#include "util/alloc.h"
 #include "wire/address.h"
 #include "wire/reasons.h"
 
@@ -41,6 +42,7 @@ ask_for_wake (lk_lockd *self)
     when = earlier (when, self->resend_at_ms);
     when = earlier (when, self->alive_at_ms);
     when = earlier (when, self->join_at_ms);
+    when = earlier (when, self->keys_at_ms);
     lk_bus_wake_at (self->bus, when);
 }
 
@@ -62,6 +64,10 @@ step (lk_lockd *self, lk_event *event)
     event->now_ms = lk_bus_now (self->bus);
     lk_node_step (self->node, event, &effects);
     lk_lockd_carry_out (self, &effects);
+    if (self->keys_are_old && !self->failed) {
+        self->keys_are_old = false;
+        lk_lockd_tell_keys (self);
+    }
 }
 
 /*  What travels together waits for the end of the wake-up. */
@@ -323,6 +329,7 @@ on_attach (void *context, lk_bus *bus)
     self->return_at_ms = lk_bus_now (bus) + LK_LOCKD_RETURN_MS;
     lk_lockd_announce (self, "*");
     lk_lockd_tell_cluster (self);
+    lk_lockd_tell_keys (self);
     lk_lockd_say_ready (self);
     step_tick (self);
     lk_lockd_tell_status (self, NULL);
@@ -340,6 +347,7 @@ on_message (void *context, const lk_message *message)
     const char *host = from.host.data; /* ends with the address */
     bool own = is_own_host (self, host);
     if (own && lk_slice_is (from.service, "lock")) {
+        (void) lk_lockd_take_keys_answer (self, message);
         return;
     }
     lk_input input;
@@ -359,6 +367,18 @@ host_of (const lk_message *event)
     return host && lk_address_is_name (lk_slice_of (host)) ? host : NULL;
 }
 
+/*  What the settings lack of the keys that the router knows. */
+static void
+take_keys (lk_lockd *self, const lk_message *message)
+{
+    lk_event event;
+    char *text = NULL;
+    if (self->node && lk_lockd_take_keys (self, message, &event, &text)) {
+        step_more (self, &event);
+    }
+    lk_free (text);
+}
+
 static void
 on_event (void *context, const lk_message *event)
 {
@@ -373,6 +393,8 @@ on_event (void *context, const lk_message *event)
         lk_lockd_announce (self, "*");
     } else if (lk_message_is (event, "INVALID")) {
         take_invalid (self, event);
+    } else if (lk_message_is (event, "HOSTKEYS")) {
+        take_keys (self, event);
     } else if (host && lk_message_is (event, "NEWREMOTECONNECTION")) {
         lk_lockd_announce (self, host);
     } else if (host
@@ -396,6 +418,7 @@ on_timer (void *context)
     }
     lk_lockd_say_alive (self);
     lk_lockd_join (self);
+    lk_lockd_list_keys (self);
     if (self->resend_at_ms <= now) {
         self->resend_at_ms = INT64_MAX;
         resend_all (self);

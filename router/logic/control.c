@@ -132,6 +132,7 @@ on_forget (lk_router *self, const lk_source *source, const lk_message *message)
     lk_message *reply = lk_message_reply (message, "FORGET");
     lk_message_set_text (reply, "name", name);
     lk_gossip_forget (self, name, reply);
+    lk_keys_forget (self, name, reply);
     answer (self, source, reply);
 }
 
@@ -329,12 +330,12 @@ static const struct {
     {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},
     {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
+    {"HOSTKEYS", LK_FROM_SESSION, lk_keys_on_hostkeys},
     {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
     {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
     {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
-    {"OLDKEYS", LK_FROM_NEIGHBOUR, lk_keys_on_oldkeys},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
     {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION, lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
@@ -348,7 +349,6 @@ static const struct {
     {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNREGISTER", LK_FROM_SESSION, on_unregister},
-    {"WITHDRAWKEYS", LK_FROM_SESSION, lk_keys_on_withdraw},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

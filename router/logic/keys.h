@@ -1,15 +1,14 @@
-/*  keys.h - commands about the keys of the cluster's routers
+/*  keys.h - commands about the keys of routers
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *      KEYS          which there are               of the router's owner
- *      INVITE        one more host may come        likewise
- *      ROTATEKEYS    new ones, for all             likewise
- *      WITHDRAWKEYS  the former ones, from all     likewise
- *      ENROL         a host that is invited        of a guest
- *      NEWKEY        use this from now on          of a neighbour
- *      OLDKEYS       forget the former ones        likewise
+ *      KEYS        which there are                       of the router's owner
+ *      INVITE      one more host may come                likewise
+ *      ROTATEKEYS  a new pair for this host              likewise
+ *      HOSTKEYS    those that the settings have          of a service
+ *      ENROL       a host that is invited, and its key   of a guest
+ *      NEWKEY      the key of a host that has joined     of a neighbour
  */
 
 #ifndef LK_ROUTER_KEYS_H
@@ -23,13 +22,15 @@ void lk_keys_on_invite (lk_router *self, const lk_source *source,
                         const lk_message *message);
 void lk_keys_on_rotate (lk_router *self, const lk_source *source,
                         const lk_message *message);
-void lk_keys_on_withdraw (lk_router *self, const lk_source *source,
+void lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
                           const lk_message *message);
 void lk_keys_on_enrol (lk_router *self, const lk_source *source,
                        const lk_message *message);
 void lk_keys_on_newkey (lk_router *self, const lk_source *source,
                         const lk_message *message);
-void lk_keys_on_oldkeys (lk_router *self, const lk_source *source,
-                         const lk_message *message);
+
+/*  Forgets the keys of that host which the settings do not have yet; adds them
+ *  to the answer to FORGET. */
+void lk_keys_forget (lk_router *self, const char *host, lk_message *answer);
 
 #endif

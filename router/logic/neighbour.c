@@ -257,7 +257,40 @@ lk_neighbour_work (lk_router *self)
     }
 }
 
+static bool
+is_linked_by (const lk_router *self, const lk_mesh_link *link, const char *host)
+{
+    const char *user = self->calls->user (self->shell, &link->out.identity);
+    return host[0] != '\0'
+               ? strcmp (link->host, host) == 0
+               : user != NULL && strcmp (user, LK_CURVE_MEMBER) == 0;
+}
+
+/*  What it sent before is heard no more, either. */
+void
+lk_neighbour_cut (lk_router *self, const char *host)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        lk_mesh_link *link = self->mesh.link[i];
+        if (is_linked_by (self, link, host)) {
+            lk_neighbour_step (self, link, LK_LINK_DOWN);
+            link->met = false;
+            forget_services (self, link);
+        }
+    }
+}
+
 /*  -------------------------------------------------------- CONNECT */
+
+/*  Why the key at the other end is not that of who it says it is; NULL: it may
+ *  be. */
+static const char *
+doubt (lk_router *self, const lk_source *source, const lk_party *party)
+{
+    return lk_keyring_objection (
+        &self->keyring, self->calls->user (self->shell, source->identity),
+        party->host);
+}
 
 /*  A refusal comes again with each try. */
 void
@@ -341,6 +374,11 @@ lk_neighbour_on_connect (lk_router *self, const lk_source *source,
                              "address and incarnation");
         return;
     }
+    const char *wrong = doubt (self, source, &party);
+    if (wrong != NULL) {
+        turn_away (self, source, &party, wrong);
+        return;
+    }
     lk_mesh_link *link;
     char reason[LK_HOST_LEN_MAX + LK_ADDRESS_LEN_MAX + 64];
     const lk_party own = lk_router_party (self);
@@ -374,13 +412,21 @@ lk_neighbour_on_accept (lk_router *self, const lk_source *source,
         return;
     }
     const lk_party own = lk_router_party (self);
-    const lk_mesh_event event = lk_mesh_accepted (&self->mesh, source->link,
-                                                  &own, &party, self->now_ms);
+    const char *wrong = doubt (self, source, &party);
+    lk_mesh_event event = LK_LINK_REFUSE;
+    if (wrong == NULL) {
+        event = lk_mesh_accepted (&self->mesh, source->link, &own, &party,
+                                  self->now_ms);
+    } else {
+        snprintf (source->link->reason, sizeof source->link->reason, "%s",
+                  wrong);
+    }
     if (event == LK_LINK_REFUSE) {
         lk_neighbour_note_refusal (self, "not taken", source->link->reason,
                                    party.host, source->link->address);
     } else {
         source->link->reason[0] = '\0';
+        lk_keyring_note (&self->keyring, party.host, source->link->address);
     }
     lk_neighbour_step (self, source->link, event);
 }

@@ -40,6 +40,10 @@ lk_mesh_link *lk_neighbour_add (lk_router *self, const char *address,
                                 bool configured);
 void lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why);
 
+/*  The key by which a host is linked, or all that do not have their own (""),
+ *  counts no more: so the link is over. */
+void lk_neighbour_cut (lk_router *self, const char *host);
+
 /*  Somebody is not taken, or does not take us: for the log, seldom, and for
  *  ROUTERSTATUS. `what` is a literal. */
 void lk_neighbour_note_refusal (lk_router *self, const char *what,

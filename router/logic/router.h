@@ -41,17 +41,17 @@ typedef struct {
      *  the kernel's word; false: it is over. */
     bool (*peer) (void *shell, const lk_identity *identity, lk_peer_cred *peer);
 
-    /*  As whom a connection of another host was let in, while what came over
-     *  it is told; NULL: without keys. */
+    /*  As whom a connection of another host was let in, or dialled, while what
+     *  came over it is told; NULL: without keys. */
     const char *(*user) (void *shell, const lk_identity *identity);
 
     /*  It is known whose connection that of another host is, while what came
      *  over it is told: it stays. */
     void (*met) (void *shell, const lk_identity *identity);
 
-    /*  Has the keys of the keyring written, and used for all connections to
-     *  come; ends those that stand by keys which are there no more. */
-    lk_err (*use_keys) (void *shell, lk_problem *problem);
+    /*  Writes the keys of the keyring. Those that are merely `is_old` are
+     *  written and used by itself. */
+    lk_err (*save_keys) (void *shell, lk_problem *problem);
 
     /*  Sends what waits for a hop now, and says whether there is a
      *  connection at all. */

@@ -47,10 +47,11 @@ enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local; /* processes of this host */
-    lk_listener *mesh;  /* other routers */
-    lk_zap *zap;        /* which of those may connect */
-    lk_curve_ring ring; /* as it was read */
+    lk_listener *local;   /* processes of this host */
+    lk_listener *mesh;    /* other routers */
+    lk_zap *zap;          /* which of those may connect */
+    lk_curve_ring ring;   /* as it was read */
+    lk_curve_pair served; /* by which others find us now */
     const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
@@ -79,8 +80,16 @@ static void
 open_link (void *shell, lk_mesh_link *link)
 {
     lk_shell *self = shell;
+    const lk_router *router = &self->router;
+    const bool is_own = strcmp (link->address, router->address) == 0;
+    lk_curve_calls ways = {.plain =
+                               self->options->security != LK_SECURITY_CURVE};
     lk_identity identity;
-    lk_listener_dial (self->mesh, link->address, &identity);
+    lk_curve_ring_calls (&router->keyring.ring,
+                         is_own ? router->host : link->host, link->address,
+                         &ways);
+    lk_listener_dial (self->mesh, link->address, &ways, &identity);
+    lk_curve_calls_clear (&ways);
     lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
     lk_outbox_charge (&link->out.box, &self->router.mesh.budget);
 }
@@ -285,6 +294,40 @@ flush_and_turn (lk_shell *self)
     return false;
 }
 
+static lk_err
+save_keys (void *shell, lk_problem *problem)
+{
+    lk_shell *self = shell;
+    return lk_curve_ring_write (&self->router.keyring.ring, self->options->keys,
+                                problem);
+}
+
+/*  What was withdrawn counts no more even if that cannot be written. */
+static void
+keep_keys (lk_shell *self)
+{
+    lk_keyring *keyring = &self->router.keyring;
+    const lk_curve_pair *served =
+        lk_curve_ring_served (&keyring->ring, keyring->serves_own);
+    lk_problem problem;
+    if (!keyring->is_old || served == NULL) {
+        return;
+    }
+    keyring->is_old = false;
+    if (save_keys (self, &problem) != LK_OK) {
+        lk_log_error ("keys: not kept over a restart: %s", problem.text);
+    }
+    if (keyring->must_cut
+        || strcmp (served->public_key, self->served.public_key) != 0) {
+        keyring->must_cut = false;
+        for (size_t i = 0; i < keyring->ring.count; i++) {
+            keyring->ring.key[i].is_used = false;
+        }
+        self->served = *served;
+        lk_listener_rekey (self->mesh, served);
+    }
+}
+
 static void
 flush (void *user)
 {
@@ -297,6 +340,7 @@ flush (void *user)
         flush_all (self);
     }
     lk_manager_tell (&self->manager);
+    keep_keys (self);
     lk_remembered_keep (&self->remembered, &self->router);
     const int64_t deadline = lk_router_deadline (&self->router);
     lk_timer_set (&self->timer, !done           ? self->router.now_ms
@@ -404,7 +448,7 @@ on_signal (void *user, int number)
 /*  A router of another cluster, or none. */
 static bool
 may_connect (void *user, const char *public_key, const char *address,
-             char name[LK_ZAP_USER_SIZE])
+             char name[LK_CURVE_USER_SIZE])
 {
     lk_shell *self = user;
     lk_router *router = woken (self);
@@ -415,35 +459,6 @@ may_connect (void *user, const char *public_key, const char *address,
     lk_neighbour_note_refusal (&self->router, "refused",
                                "its key is not of this cluster", "?", address);
     return false;
-}
-
-/*  Ways to others: by each of our keys, and in clear as long as that is. */
-static void
-set_ways (lk_shell *self, const lk_curve_ring *ring)
-{
-    lk_curve_calls ways = {.plain =
-                               self->options->security != LK_SECURITY_CURVE};
-    lk_curve_ring_calls (ring, &ways);
-    lk_listener_set_calls (self->mesh, &ways);
-}
-
-static lk_err
-use_keys (void *shell, lk_problem *problem)
-{
-    lk_shell *self = shell;
-    lk_keyring *keyring = &self->router.keyring;
-    const lk_curve_ring *ring = &keyring->ring;
-    const lk_err error =
-        lk_curve_ring_write (ring, self->options->keys, problem);
-    if (error != LK_OK) {
-        return error;
-    }
-    set_ways (self, ring);
-    if (!lk_curve_ring_has (ring, keyring->served.public_key)) {
-        keyring->served = ring->pair[0];
-        lk_listener_rekey (self->mesh, &keyring->served);
-    }
-    return LK_OK;
 }
 
 static const char *
@@ -460,6 +475,24 @@ met (void *shell, const lk_identity *identity)
     lk_newcomers_strike (lk_listener_fd (self->mesh, identity));
 }
 
+/*  A file that was copied, or a host that has another name now. */
+static lk_err
+check_keys (const lk_curve_ring *ring, const lk_router_options *options,
+            lk_problem *problem)
+{
+    for (size_t i = 0; i < ring->count; i++) {
+        const lk_curve_key *key = &ring->key[i];
+        if (lk_curve_key_is_ours (key) && key->host[0] != '\0'
+            && strcmp (key->host, options->host) != 0) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "'%s' has the keys of host '%s', and this "
+                                   "is '%s'",
+                                   options->keys, key->host, options->host);
+        }
+    }
+    return LK_OK;
+}
+
 static lk_err
 read_keys (lk_shell *self, const lk_router_options *options,
            lk_problem *problem)
@@ -469,10 +502,13 @@ read_keys (lk_shell *self, const lk_router_options *options,
         error = lk_curve_ring_read (&self->ring, options->keys, problem);
     }
     if (error == LK_OK && options->security != LK_SECURITY_NONE) {
+        self->served = *lk_curve_ring_served (&self->ring, false);
+        error = check_keys (&self->ring, options, problem);
+    }
+    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
         self->zap = lk_zap_new (self->loop, may_connect, self, problem);
         error = self->zap != NULL ? LK_OK : LK_SYSTEM;
     }
-    set_ways (self, &self->ring);
     return error;
 }
 
@@ -481,7 +517,7 @@ bind_mesh (lk_shell *self, const lk_router_options *options,
            lk_problem *problem)
 {
     const bool is_curve = options->security == LK_SECURITY_CURVE;
-    const lk_curve_pair *pair = &self->ring.pair[0];
+    const lk_curve_pair *pair = &self->served;
     const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
                                                is_curve ? pair : NULL, problem);
     return error != LK_OK || options->listen_curve[0] == '\0'
@@ -498,7 +534,7 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
-    .use_keys = use_keys,
+    .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
     .reload = reload,
@@ -580,7 +616,6 @@ open_router (lk_shell *self, const lk_router_options *options,
         lk_router_init (&self->router, &identity, &calls, self);
         self->router.keyring.security = options->security;
         self->router.keyring.ring = self->ring;
-        self->router.keyring.served = self->ring.pair[0];
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,
                              &self->router);

@@ -1,25 +1,26 @@
-/*  keyring.h - the keys of the cluster's routers, and who is invited
+/*  keyring.h - the keys of this router and others, and who is invited
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Pure: what is to be written or bound anew is the shell's. An invitation is
- *  a pair of keys for one host that is to join: it lets in once, until its
- *  time is over, for ENROL alone.
+ *  Pure: what is to be written or bound anew is the shell's. Which keys count
+ *  the settings of the cluster say; a key that they do not have yet is pending.
+ *  An invitation is a pair of keys for one host that is to join: it lets in
+ *  once, until its time is over, for ENROL alone.
  */
 
 #ifndef LK_KEYRING_H
 #define LK_KEYRING_H
 
-#include "net/curve.h"
+#include "net/curve_ring.h"
+#include "settings/common.h"
 #include "settings/router.h"
 
 #define LK_INVITATIONS_MAX 16
 #define LK_INVITATION_MIN_MAX 60 /* minutes */
 
-/*  As whom zap.h lets in: a router of the cluster, or a guest, by a text that
- *  begins so and goes on with its public key. */
-#define LK_KEYRING_MEMBER "member"
+/*  As whom zap.h lets in a guest: by a text that begins so and goes on with its
+ *  public key. A router is LK_CURVE_MEMBER. */
 #define LK_KEYRING_GUEST "guest "
 
 typedef struct {
@@ -30,18 +31,52 @@ typedef struct {
 typedef struct {
     lk_security security;
     lk_curve_ring ring;
-    lk_curve_pair served; /* by which others know us: of the ring, until it is
-                             withdrawn */
+    bool is_old;     /* it was changed, and is to be written and used */
+    bool must_cut;   /* somebody came by a key that counts no more */
+    bool serves_own; /* others need no pair of the whole cluster to find us */
+    bool is_open;    /* any host may change the settings: so keys are taken from
+                       neighbours, too */
+    char keeper[LK_SERVICE_LEN_MAX + 1]; /* of the settings: the service of this
+                                            host that told them; or "" */
     lk_invitation invitation[LK_INVITATIONS_MAX];
     size_t count; /* of those */
 } lk_keyring;
 
 const char *lk_keyring_security (const lk_keyring *self); /* "none", ... */
 
-/*  Whether who has that public key may connect, and as whom; `user` has room
- *  for 64 bytes. */
+/*  Whether who has that public key may connect, and as whom. */
 bool lk_keyring_admit (lk_keyring *self, const char *public_key, int64_t now_ms,
-                       char user[64]);
+                       char user[LK_CURVE_USER_SIZE]);
+
+/*  Why who was let in so, or dialled (NULL or "": without keys), is not that
+ *  host; NULL: it may be. */
+const char *lk_keyring_objection (lk_keyring *self, const char *user,
+                                  const char *host);
+
+/*  That host was reached there: the next time its key is tried at once. */
+void lk_keyring_note (lk_keyring *self, const char *host, const char *address);
+
+/*  -------------------------------------------------------- settings */
+
+/*  Why that is no key of a new host; NULL: it may be. */
+const char *lk_keyring_doubt (lk_keyring *self, const char *host,
+                              const char *public_key);
+
+/*  Takes it, pending for an hour; LK_OVERLOADED and problem. */
+lk_err lk_keyring_expect (lk_keyring *self, const lk_host_key *key,
+                          int64_t now_ms, lk_problem *problem);
+bool lk_keyring_expects (lk_keyring *self, int64_t now_ms);
+
+/*  One that does not count any more by the keys that the settings have: to be
+ *  removed. NULL: there is none, or the settings say nothing of keys. */
+lk_curve_key *lk_keyring_withdrawn (lk_keyring *self, const lk_host_key *keys,
+                                    size_t count);
+
+/*  Takes what the settings have. */
+void lk_keyring_settle (lk_keyring *self, const lk_host_key *keys,
+                        size_t count);
+
+/*  -------------------------------------------------------- invitations */
 
 /*  Makes an invitation; NULL: there are LK_INVITATIONS_MAX that are good. */
 const lk_invitation *lk_keyring_invite (lk_keyring *self, int64_t minutes,

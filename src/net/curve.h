@@ -1,32 +1,25 @@
-/*  curve.h - the key pairs of the cluster's routers
+/*  curve.h - pairs of keys, and how to connect by them
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  All routers of a cluster have the same pairs: the first is used, the others
- *  are taken, too, until they are withdrawn. Who has one of them is one of us.
- *  Keys are texts of 40 characters, Z85 as ZeroMQ has it.
+ *  Keys are texts of 40 characters, Z85 as ZeroMQ has it. Which ones a router
+ *  has is curve_ring.h's.
  */
 
 #ifndef LK_CURVE_H
 #define LK_CURVE_H
 
-#include "net/problem.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 
 #define LK_CURVE_TEXT_SIZE 41
-#define LK_CURVE_PAIRS_MAX 4
+#define LK_CURVE_USER_SIZE 80
 
 typedef struct {
     char public_key[LK_CURVE_TEXT_SIZE];
-    char secret_key[LK_CURVE_TEXT_SIZE];
+    char secret_key[LK_CURVE_TEXT_SIZE]; /* "": it is somebody else's */
 } lk_curve_pair;
-
-typedef struct {
-    lk_curve_pair pair[LK_CURVE_PAIRS_MAX];
-    size_t count;
-} lk_curve_ring;
 
 /*  Draws a pair. */
 void lk_curve_make (lk_curve_pair *self);
@@ -40,42 +33,19 @@ bool lk_curve_is_key (const char *text);
 /*  How we connect: as whom, and with whom. */
 typedef struct {
     lk_curve_pair own;
-    char server_key[LK_CURVE_TEXT_SIZE]; /* its public one */
+    char server_key[LK_CURVE_TEXT_SIZE]; /* its public one, */
+    char user[LK_CURVE_USER_SIZE];       /* who has that, as zap.h says it */
 } lk_curve_call;
 
-/*  Ways to connect, tried in turn. */
+/*  Ways to connect, tried in turn. Without any nobody is connected with. */
 typedef struct {
-    lk_curve_call call[LK_CURVE_PAIRS_MAX];
+    lk_curve_call *call; /* the heap's */
     size_t count;
     bool plain; /* and without keys at last */
 } lk_curve_calls;
 
-/*  As one of us, with one of us, by each of the pairs. */
-void lk_curve_ring_calls (const lk_curve_ring *self, lk_curve_calls *calls);
-
-bool lk_curve_ring_has (const lk_curve_ring *self, const char *public_key);
-
-/*  Puts a pair first, in use from now on. LK_OVERLOADED and problem: there is
- *  no room; withdraw one. */
-lk_err lk_curve_ring_use (lk_curve_ring *self, const lk_curve_pair *pair,
-                          lk_problem *problem);
-
-/*  Forgets all but the first. */
-void lk_curve_ring_withdraw (lk_curve_ring *self);
-
-/*  -------------------------------------------------------- its file
-
-    As CZMQ's secret certificates, one below the other; mode 0600. */
-
-/*  LK_UNKNOWN and problem: there is no such file; LK_INVALID: it makes no
- *  sense, or others may read it. */
-lk_err lk_curve_ring_read (lk_curve_ring *self, const char *path,
-                           lk_problem *problem)
-    __attribute__ ((warn_unused_result));
-
-/*  Replaces it, and has it on disk. */
-lk_err lk_curve_ring_write (const lk_curve_ring *self, const char *path,
-                            lk_problem *problem)
-    __attribute__ ((warn_unused_result));
+void lk_curve_calls_add (lk_curve_calls *self, const lk_curve_call *call);
+void lk_curve_calls_copy (lk_curve_calls *self, const lk_curve_calls *from);
+void lk_curve_calls_clear (lk_curve_calls *self);
 
 #endif

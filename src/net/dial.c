@@ -110,16 +110,21 @@ is_pending (void *user)
     return self->dealer && lk_dealer_has_news (self->dealer);
 }
 
+const lk_curve_call *
+lk_dial_call (const lk_dial *self)
+{
+    return self->call < self->calls.count ? &self->calls.call[self->call]
+                                          : NULL;
+}
+
 static void
 try_next (lk_dial *self)
 {
     char endpoint[LK_TCP_ENDPOINT_SIZE];
-    const bool is_plain = self->call == self->calls.count;
 
     lk_tcp_endpoint (self->next->ai_addr, self->next->ai_addrlen, endpoint);
-    self->dealer = lk_dealer_new (
-        endpoint, is_plain ? NULL : &self->calls.call[self->call], LK_DIAL_MS,
-        &self->problem);
+    self->dealer = lk_dealer_new (endpoint, lk_dial_call (self), LK_DIAL_MS,
+                                  &self->problem);
     if (!self->dealer) {
         go_on (self, false);
         step_soon (self);
@@ -186,9 +191,14 @@ lk_dial_new (lk_loop *loop, const char *address, const lk_curve_calls *calls,
     lk_dial *self = lk_alloc (sizeof *self);
     lk_tcp_address name;
 
-    *self = (lk_dial) {.loop = loop, .calls = *calls, .fn = fn, .user = user};
+    *self = (lk_dial) {.loop = loop, .fn = fn, .user = user};
+    lk_curve_calls_copy (&self->calls, calls);
     lk_timer_init (&self->timer, loop, step, self);
-    if (lk_tcp_split (address, &name, &self->problem) == LK_OK) {
+    if (calls->count == 0 && !calls->plain) {
+        (void) lk_problem_set (&self->problem, LK_REFUSED,
+                               "no key of the router there is accepted");
+        step_soon (self);
+    } else if (lk_tcp_split (address, &name, &self->problem) == LK_OK) {
         resolve (self, &name);
     } else {
         step_soon (self);
@@ -210,7 +220,7 @@ lk_dial_destroy (lk_dial **self_p)
     if (self->found) {
         freeaddrinfo (self->found);
     }
-    explicit_bzero (&self->calls, sizeof self->calls);
+    lk_curve_calls_clear (&self->calls);
     lk_free (self);
     *self_p = NULL;
 }

@@ -4,13 +4,14 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A name is looked up each time anew; all addresses that it has are tried in
- *  turn, each for LK_DIAL_MS, and with each key that we have, until somebody
+ *  turn, each for LK_DIAL_MS, and in each way that we know, until somebody
  *  answers who takes us.
  */
 
 #ifndef LK_DIAL_H
 #define LK_DIAL_H
 
+#include "net/curve.h"
 #include "net/dealer.h"
 #include "net/loop.h"
 #include "net/problem.h"
@@ -29,6 +30,9 @@ typedef void lk_dial_fn (void *user, lk_dealer *dealer,
 /*  Never NULL, and tells nothing before it returns. The calls are copied. */
 lk_dial *lk_dial_new (lk_loop *loop, const char *address,
                       const lk_curve_calls *calls, lk_dial_fn *fn, void *user);
+
+/*  The way in which it was taken, until its end; NULL: without keys. */
+const lk_curve_call *lk_dial_call (const lk_dial *self);
 
 /*  Gives up what it is at. NULL-safe, nulls the pointer. */
 void lk_dial_destroy (lk_dial **self_p);

@@ -38,9 +38,10 @@ typedef struct connection {
     lk_dial *dial;     /* until it is up, */
     lk_dealer *dealer; /* and from then on */
     lk_reader *reader, *monitor_reader;
-    bool is_over;   /* and what came before is read */
-    bool is_told;   /* what came is being told */
-    bool is_closed; /* meanwhile */
+    bool is_over;                  /* and what came before is read */
+    bool is_told;                  /* what came is being told */
+    bool is_closed;                /* meanwhile */
+    char user[LK_CURVE_USER_SIZE]; /* who it is, by the key of that end */
     UT_hash_handle hh;
 } connection;
 
@@ -61,7 +62,6 @@ struct lk_listener {
     lk_curve_pair pair; /* with that */
     ino_t file;         /* of ipc */
     connection *dialled;
-    lk_curve_calls ways; /* how these are connected */
     lk_part part;
     const lk_identity *told; /* whose part it is; NULL: nobody's */
 };
@@ -165,14 +165,6 @@ lk_listener_peer (const lk_listener *self, const lk_identity *identity,
 
     return self->file != 0 && part
            && read_peer (zmq_msg_gets (part, "Peer-Address"), peer);
-}
-
-const char *
-lk_listener_user (const lk_listener *self, const lk_identity *identity)
-{
-    const zmq_msg_t *part = told_of (self, identity);
-
-    return part ? zmq_msg_gets (part, "User-Id") : NULL;
 }
 
 int
@@ -345,14 +337,26 @@ dialled (void *user, lk_dealer *dealer, const lk_problem *problem)
         end (self, problem);
         return;
     }
+    const lk_curve_call *call = lk_dial_call (self->dial);
+    snprintf (self->user, sizeof self->user, "%s", call ? call->user : "");
     lk_dial_destroy (&self->dial);
     join (self, dealer);
     const lk_identity identity = self->identity;
     listener->calls->up (listener->user, &identity);
 }
 
+const char *
+lk_listener_user (const lk_listener *self, const lk_identity *identity)
+{
+    const zmq_msg_t *part = told_of (self, identity);
+    const connection *it = find (self, identity);
+
+    return it ? it->user : part ? zmq_msg_gets (part, "User-Id") : NULL;
+}
+
 void
-lk_listener_dial (lk_listener *self, const char *address, lk_identity *identity)
+lk_listener_dial (lk_listener *self, const char *address,
+                  const lk_curve_calls *ways, lk_identity *identity)
 {
     connection *it = lk_alloc (sizeof *it);
     char name[1 + 2 * sizeof (uint64_t)] = {0};
@@ -362,7 +366,7 @@ lk_listener_dial (lk_listener *self, const char *address, lk_identity *identity)
     lk_bytes_put64 (name + 9, lk_random_id ());
     lk_identity_set (&it->identity, name, sizeof name);
     HASH_ADD (hh, self->dialled, identity.bytes, sizeof name, it);
-    it->dial = lk_dial_new (self->loop, address, &self->ways, dialled, it);
+    it->dial = lk_dial_new (self->loop, address, ways, dialled, it);
     *identity = it->identity;
 }
 
@@ -433,7 +437,6 @@ lk_listener_new (lk_loop *loop, const lk_listener_calls *calls, void *user)
     self->loop = loop;
     self->calls = calls;
     self->user = user;
-    self->ways.plain = true;
     lk_part_init (&self->part);
     lk_timer_init (&self->gone, loop, tell_gone, self);
     lk_timer_init (&self->anew, loop, bind_anew, self);
@@ -542,12 +545,6 @@ lk_listener_rekey (lk_listener *self, const lk_curve_pair *pair)
     self->pair = *pair;
     lk_zsocket_unbind (self->socket, self->last);
     bind_anew (self);
-}
-
-void
-lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls)
-{
-    self->ways = *calls;
 }
 
 const char *

@@ -63,9 +63,6 @@ lk_listener *lk_listener_new (lk_loop *loop, const lk_listener_calls *calls,
 lk_err lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
                          const char *group, lk_problem *problem);
 
-/*  How it connects from now on: without keys at first. Copied. */
-void lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls);
-
 /*  The same as lk_listener_bind for tcp://ADDRESS:PORT, encrypted with that
  *  pair (see zap.h) or NULL; twice if need be, first without. ADDRESS: numbers,
  *  the name of a network interface for its first IPv4 address, or `*` for all
@@ -85,10 +82,10 @@ const char *lk_listener_endpoint (const lk_listener *self);
  *  pointer. */
 void lk_listener_destroy (lk_listener **self_p, int linger_ms);
 
-/*  Connects with HOST:PORT. What comes of it is told by `up` or `over`; all
- *  that is about it has that identity. */
+/*  Connects with HOST:PORT in one of these ways, which are copied. What comes
+ *  of it is told by `up` or `over`; all that is about it has that identity. */
 void lk_listener_dial (lk_listener *self, const char *address,
-                       lk_identity *identity);
+                       const lk_curve_calls *ways, lk_identity *identity);
 
 /*  Ends a connection that was dialled, and tells nothing more of it. Who
  *  connected to us cannot be hung up on. */
@@ -119,7 +116,8 @@ bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
  *  it at any time. */
 int lk_listener_fd (const lk_listener *self, const lk_identity *identity);
 
-/*  As whom it was let in (zap.h); "" without keys; NULL: likewise. */
+/*  As whom it was let in (zap.h), or dialled; "" without keys; NULL: it is
+ *  another connection's. */
 const char *lk_listener_user (const lk_listener *self,
                               const lk_identity *identity);
 

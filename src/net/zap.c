@@ -6,7 +6,6 @@
 
 #include "net/zap.h"
 
-#include "net/curve.h"
 #include "net/zprocess.h"
 #include "util/alloc.h"
 
@@ -41,7 +40,7 @@ struct lk_zap {
 
 static bool
 may_come (lk_zap *self, zframe_t *const frame[FRAMES],
-          char user[LK_ZAP_USER_SIZE])
+          char user[LK_CURVE_USER_SIZE])
 {
     char key[LK_CURVE_TEXT_SIZE], address[64];
 
@@ -59,7 +58,7 @@ may_come (lk_zap *self, zframe_t *const frame[FRAMES],
 static void
 answer (lk_zap *self, zframe_t *const frame[FRAMES])
 {
-    char user[LK_ZAP_USER_SIZE] = "";
+    char user[LK_CURVE_USER_SIZE] = "";
     const bool may = may_come (self, frame, user);
 
     zframe_t *sequence = frame[AT_SEQUENCE];

@@ -11,17 +11,16 @@
 #ifndef LK_ZAP_H
 #define LK_ZAP_H
 
+#include "net/curve.h"
 #include "net/loop.h"
 #include "net/problem.h"
 
 typedef struct lk_zap lk_zap;
 
-#define LK_ZAP_USER_SIZE 64
-
 /*  Whether who has that public key may connect from that address (numbers
  *  alone). `user`: as whom, which all its messages tell; "" at first. */
 typedef bool lk_zap_fn (void *asked, const char *public_key,
-                        const char *address, char user[LK_ZAP_USER_SIZE]);
+                        const char *address, char user[LK_CURVE_USER_SIZE]);
 
 /*  One for a process. NULL and problem: no descriptors, or there is one. */
 lk_zap *lk_zap_new (lk_loop *loop, lk_zap_fn *fn, void *asked,

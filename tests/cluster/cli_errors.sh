@@ -483,6 +483,13 @@ invitation
 end
 init 125 "cannot join by '...': ...; ask for another invitation" keyed --join \
     --invitation "$work/keyed/ticket"
+says_it 1 'that is this host itself' forget h1
+#   In keys.sh.
+unmet lockkeeper.1 'there is no former key to withdraw' \
+    "host '...' has no key of its own: \`lockkeeper keys rotate\` there first, \
+or forget it" \
+    "host '...' is not connected, and could not come back: wait for it, or \
+forget it"
 #   In cli_init.sh, with several clusters; and of a router of before.
 unmet lockkeeper.1 \
     "this host served cluster '...' as a proxy, and that is cluster '...'" \

@@ -68,18 +68,27 @@ member () {
 linked () {
     at "$1" status | grep -q "^$2 .* live "
 }
+#   key_of H: that in use there.
 key_of () {
-    at "$1" keys show | sed -n 's/^in use *//p'
+    at "$1" keys show | sed -n 's/^in use *[^ ]* *//p'
 }
-has_keys () {
-    [ "$(at "$1" keys show | grep -cE '^(in use|accepted) ')" = "$2" ]
+#   shows H STATE HOST [KEY]: it has such a key.
+shows () {
+    at "$1" keys show | grep -qF -- "$(printf '%-12s %-10s %s' "$2" "$3" "$4")"
 }
-for host in h1 h2 h3 h5 h6 h7 h8 h9; do own $host; done
+lacks () {
+    at "$1" keys show >"$work/shown" && ! grep -qF -- "$2" "$work/shown"
+}
+#   listed H N: the settings have so many keys.
+listed () {
+    [ "$(at "$1" settings get router/key 2>/dev/null | grep -c .)" = "$2" ]
+}
+for host in h1 h2 h3 h4 h5 h6 h7 h8 h9 h10; do own $host; done
 mkdir "$work/h5/state"
 
 #   ------------------------------------------------------------ the first
 
-check 'shown' says 0 "$work/h1/state/keys: the keys of the cluster's routers" \
+check 'shown' says 0 "$work/h1/state/keys: the keys of this host's router" \
     init h1 --first --cluster one --dry-run
 check 'and not written' test ! -e "$work/h1/state/keys"
 check 'the first host' says 0 'lockkeeper init --join --invitation -' \
@@ -135,63 +144,41 @@ check 'a name that is taken' says 125 "a host of that name is there" \
     --address "$net.2" --join --invitation "$work/ticket"
 check 'joins' says 0 "'h2' is to join cluster 'one'" \
     init h2 --join --invitation "$work/ticket"
-check 'with the same keys' diff "$work/h1/state/keys" "$work/h2/state/keys"
+secret_of () {
+    sed -n 's/.*secret-key = "\(.*\)"/\1/p' "$1"
+}
+check 'with a pair of its own' test \
+    "$(secret_of "$work/h2/state/keys" | grep -c .)" = 1
+check 'and not by that of h1' code 1 grep -qF -- \
+    "$(secret_of "$work/h1/state/keys")" "$work/h2/state/keys"
+check 'whose key it knows' grep -qF -- "$(key_of h1)" "$work/h2/state/keys"
 check 'the invitation is used up' says 125 'does not know our keys' \
     init h3 --join --invitation "$work/ticket"
-start h2
-check 'it becomes a member' await member h2
 joins () {
     at h1 invite | init "$1" --join --invitation -
 }
 check 'another one, by a pipe' says 0 "'h3' is to join" joins h3
-start h3
-check 'it becomes a member, too' await member h3
+check 'its name is taken then' says 125 'a host of that name has a key' joins h3
+check 'a fourth' says 0 "'h4' is to join" joins h4
+check 'which the settings do not have yet' shows h1 pending h4
+for host in h2 h3 h4; do start $host; done
+for host in h2 h3 h4; do
+    check "$host becomes a member" await member $host
+done
+check 'all are in the settings, by one change' await listed h3 4
+check 'of version 1' at h4 settings history 1
+check 'nothing is pending' await lacks h1 pending
 check 'for how long' says 125 'a number from 1 to 60' at h1 invite --minutes 61
-
-#   ------------------------------------------------------------ rotated
+check 'nobody was refused on the way' code 1 grep -rq 'refused' "$work/h2" \
+    "$work/h3" "$work/h4" --include=router.log
 
 start_held () {
-    LOCKKEEPER_ENDPOINT=ipc://$work/h2/router "$lockkeeper" run kept \
-        -- sh -c "echo >'$work/works'; exec sleep 1000" 2>"$work/held.err" &
-    holder=$!
+    LOCKKEEPER_ENDPOINT=ipc://$work/h4/router "$lockkeeper" run kept \
+        -- sh -c "echo >'$work/works'; exec sleep 1000" 2>"$work/kept.err" &
+    keeper=$!
     await test -e "$work/works"
 }
 check 'a lock is held' start_held
-old=$(key_of h1)
-check 'rotated' says 0 'told         ' at h1 keys rotate
-new=$(key_of h1)
-check 'to another one' test "$old" != "$new"
-for host in h1 h2 h3; do
-    check "$host has both" await has_keys $host 2
-done
-check 'it is the same' test "$(key_of h3)" = "$new"
-check 'who is invited then knows the router' says 0 "'h9' is to join" joins h9
-stop h3
-check 'withdrawn, where they are' says 1 'not told     h3' at h2 keys withdraw
-for host in h1 h2; do
-    check "$host has one" await has_keys $host 1
-done
-check 'they find each other again' await linked h1 h2
-check 'both of them' await linked h2 h1
-start h3
-check 'who knows the new one comes back' await linked h1 h3
-check 'and forgets the old one' says 0 'told' at h1 keys withdraw
-check 'it has one' await has_keys h3 1
-stop h3
-check 'rotated, and h3 is away' says 1 'not told     h3' at h1 keys rotate
-check 'withdrawn, too' says 1 'not told     h3' at h1 keys withdraw
-start h3
-check 'it is refused' await grep -q 'does not know our keys' \
-    "$work/h3/router.log"
-stop h3
-check 'it joins again' says 0 "'h3' is to join" joins h3
-start h3
-check 'and is back' await linked h1 h3
-check 'the lock is held' kill -0 $holder
-check 'nothing was said to its holder' test ! -s "$work/held.err"
-kill $holder
-wait $holder
-for host in h1 h2 h3; do stop $host; done
 
 #   ------------------------------------------------------------ none to curve
 
@@ -250,6 +237,8 @@ try_lock () {
 }
 check 'in clear a name is there for all to see' try_lock not-for-you 0
 check 'keys are made' "$lockkeeper" keys make "$work/h6/state/keys"
+check 'as they were before' test "$(grep -v '^#' "$work/h6/state/keys" |
+    sed 's/ = .*//')" = $'curve\n    public-key\n    secret-key'
 for host in h7 h8; do cp -p "$work/h6/state/keys" "$work/$host/state/keys"; done
 all_linked () {
     local one other
@@ -290,6 +279,119 @@ check 'no warning is left' code 1 sh -c \
     "LOCKKEEPER_ENDPOINT=ipc://$work/h6/router $lockkeeper status | grep clear"
 check 'nobody is let in without' says 125 'does not know our keys' \
     init h5 --join "$net.7:7412"
+
+#   ------------------------------------------------------------ to hosts' own
+
+#   From the pair of all hosts, in the file as it was made before, to one each.
+cp "$work/h6/state/keys" "$work/pair"
+old=$(key_of h6)
+check 'all have the same pair' test "$(key_of h8)" = "$old"
+check 'it cannot be withdrawn' says 1 "host 'h7' has no key of its own" \
+    at h6 keys withdraw
+for host in h6 h7 h8; do
+    check "$host makes its own" says 0 "pending      $host" at $host keys rotate
+done
+check 'and no other yet' says 125 'the settings do not have the last one' \
+    at h6 keys rotate
+check 'all are in the settings, with the pair' await listed h7 4
+check 'and in use' await lacks h6 pending
+for host in h6 h7 h8; do
+    check "$host uses its own" test "$(key_of $host)" != "$old"
+done
+check 'they are linked' await all_linked
+LOCKKEEPER_ENDPOINT=ipc://$work/h6/router "$lockkeeper" keys withdraw \
+    >"$work/withdrawn" 2>&1 &
+withdrawing=$!
+
+#   ------------------------------------------------------------ rotated
+
+own_key=$(key_of h1)
+check 'a new pair of h1' says 0 'pending      h1' at h1 keys rotate
+changed () {
+    [ "$(key_of h1)" != "$own_key" ]
+}
+check 'is used once the settings have it' await changed
+check 'the former one is accepted' shows h2 accepted h1 "$own_key"
+check 'and the new one' shows h2 accepted h1 "$(key_of h1)"
+check 'all are linked' await linked h2 h1
+check 'both ways' await linked h1 h2
+
+#   ------------------------------------------------------------ impostors
+
+#   poses H NAME: the router of H, by the keys of h3, as the host of that name.
+poses () {
+    sed "s/host = \"h3\"/host = \"$2\"/" "$work/h3/state/keys" \
+        >"$work/$1/keys"
+    chmod 600 "$work/$1/keys"
+    sed -i "s|^router\$|&\n    security = curve\n    host = $2\n\
+    keys = \"$work/$1/keys\"\n    neighbour = \"$net.1:7411\"\n\
+    neighbour = \"$net.2:7411\"\n    neighbour = \"$net.4:7411\"|" \
+        "$work/$1/conf"
+    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
+        2>>"$work/$1/router.log" &
+    router[${1#h}]=$!
+    pids+=($!)
+}
+turns_away () {
+    at "$1" status | grep -q "refused .*$2"
+}
+poses h10 h9
+check 'a host that comes as another is refused, and seen' \
+    await turns_away h1 "its key is that of another host"
+check 'it is told why' await grep -q \
+    'refused by it: its key is that of another host' "$work/h10/router.log"
+check 'it is linked with nobody' test -z "$(at h1 status | grep '^h9')"
+kill "${router[10]}"
+wait "${router[10]}"
+cp "$work/h3/state/keys" "$work/h10/keys"
+check 'nor does it begin by a file that was copied' says 1 \
+    "has the keys of host 'h3', and this is 'h9'" \
+    "$BUILD/lockkeeper-router" --config "$work/h10/conf"
+
+#   ------------------------------------------------------------ stolen
+
+check 'h3 is no member any more' at h1 cluster remove h3
+stop h3
+stop h2
+poses h9 h3
+check 'who has stolen the keys of h3 is h3' await linked h1 h3
+check 'also to h4' await linked h4 h3
+check 'they are withdrawn, while h2 is away' says 0 \
+    "withdrawn    h3" at h1 forget h3
+check 'which is not told' grep -q "host 'h2' is not connected" "$work/said"
+stranger='its key is not of this cluster'
+check 'the thief is refused' await turns_away h1 "$stranger"
+check 'by h4, too' await turns_away h4 "$stranger"
+not_linked () {
+    ! linked "$1" "$2"
+}
+check 'and linked no more' await not_linked h1 h3
+start h2
+check 'h2 hears of it' await lacks h2 ' h3 '
+check 'and refuses it, too' await turns_away h2 "$stranger"
+check 'h2 is linked' await linked h2 h4
+check 'h2 has no former key' says 0 'there is no former key' at h2 keys withdraw
+check 'h3 may join again, by a key of its own' says 0 "'h3' is to join" joins h3
+check 'the lock was held all the time' kill -0 $keeper
+check 'nothing was said to its holder' test ! -s "$work/kept.err"
+kill $keeper
+wait $keeper
+
+#   ------------------------------------------------------------ withdrawn
+
+check 'the pair of all is withdrawn' wait $withdrawing
+check 'that is said' grep -qF "withdrawn    * $old" "$work/withdrawn"
+for host in h6 h7 h8; do
+    check "$host has it no more" await lacks $host "$old"
+    check "$host: nor its file" code 1 grep -qF "$old" "$work/$host/state/keys"
+done
+check 'they are linked' await all_linked
+mv "$work/pair" "$work/h5/keys"
+sed -i "s/$net.1/$net.6/; s/7411\"\$/7412\"/" "$work/h5/conf"
+start h5
+check 'who has it is refused' await turns_away h6 \
+    'a connection that has none of our keys'
+stop h5
 check 'the lock is held' kill -0 $holder
 check 'nothing was said to its holder' test ! -s "$work/held.err"
 kill $holder

@@ -105,7 +105,7 @@ met (void *shell, const lk_identity *identity)
 }
 
 static lk_err
-use_keys (void *shell, lk_problem *problem)
+save_keys (void *shell, lk_problem *problem)
 {
     (void) shell;
     (void) problem;
@@ -120,7 +120,7 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
-    .use_keys = use_keys,
+    .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
     .reload = reload,

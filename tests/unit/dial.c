@@ -199,9 +199,10 @@ port_of (host *self)
 static void
 dial (const char *name, int port)
 {
+    const lk_curve_calls ways = {.plain = true};
     char address[320];
     snprintf (address, sizeof address, "%s:%d", name, port);
-    lk_listener_dial (near.listener, address, &out);
+    lk_listener_dial (near.listener, address, &ways, &out);
 }
 
 static lk_io

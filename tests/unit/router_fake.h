@@ -104,8 +104,9 @@ reload (void *shell)
     reloaded++;
 }
 
-/*  "guest" is one; keys are written nowhere. */
-static const char *guest;
+/*  "guest" is one; keys are written nowhere. All others come as that, or
+ *  without keys if it is NULL. */
+static const char *guest, *all_others;
 
 static const char *
 user_of (void *shell, const lk_identity *identity)
@@ -113,7 +114,7 @@ user_of (void *shell, const lk_identity *identity)
     (void) shell;
     return identity->size == 5 && memcmp (identity->bytes, "guest", 5) == 0
                ? guest
-               : NULL;
+               : all_others;
 }
 
 /*  Whose connections stay. */
@@ -128,7 +129,7 @@ met (void *shell, const lk_identity *identity)
 }
 
 static lk_err
-use_keys (void *shell, lk_problem *problem)
+save_keys (void *shell, lk_problem *problem)
 {
     (void) shell;
     (void) problem;
@@ -143,7 +144,7 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
-    .use_keys = use_keys,
+    .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
     .reload = reload,

@@ -398,61 +398,197 @@ says_drawn (const char *connection, const char *example)
     compare (message, crossed, example);
 }
 
+/*  That of a row of "keys-answer". */
+static const char *
+key_of (size_t row)
+{
+    return json_string_value (json_object_get (
+        json_array_get (
+            json_object_get (lk_vector_find ("keys-answer")->body, "keys"),
+            row),
+        "key"));
+}
+
+static void
+add_key (const char *host, const char *public_key, bool ours)
+{
+    lk_curve_key key = {.pending_ms = 0};
+    lk_problem why;
+    if (ours) {
+        lk_curve_make (&key.pair);
+    }
+    snprintf (key.host, sizeof key.host, "%s", host);
+    snprintf (key.pair.public_key, sizeof key.pair.public_key, "%s",
+              public_key);
+    ck_assert_int_eq (lk_curve_ring_append (&router.keyring.ring, &key, &why),
+                      LK_OK);
+}
+
+/*  h1 and h2 have theirs, and a lock service tells of the settings. */
 static void
 have_keys (void)
 {
-    lk_keyring *keyring = &router.keyring;
-    lk_curve_pair second;
-    lk_problem why;
-    const char *first = json_string_value (json_array_get (
-        json_object_get (lk_vector_find ("enrol-answer")->body, "keys"), 0));
-    keyring->security = LK_SECURITY_CURVE;
-    ck_assert (
-        lk_curve_from_secret (&second, field_of ("newkey", "secret_key")));
-    ck_assert_int_eq (lk_curve_ring_use (&keyring->ring, &second, &why), LK_OK);
-    ck_assert (lk_curve_from_secret (&second, first));
-    ck_assert_int_eq (lk_curve_ring_use (&keyring->ring, &second, &why), LK_OK);
-    keyring->served = keyring->ring.pair[0];
+    router.keyring.security = LK_SECURITY_CURVE;
+    add_key ("h1", key_of (0), true);
+    add_key ("h2", key_of (1), false);
     start_greeter ();
+    start_lock (4020);
     dial (true);
     link_h2 ();
     drain ("greeter");
+    drain ("lock");
     drain ("out1");
 }
 
-START_TEST (keys_of_the_cluster)
+/*  The states of all keys, the newest first. */
+static const char *
+keys_are (void)
+{
+    static char text[512];
+    bool crossed;
+    lk_message *row;
+    text[0] = '\0';
+    drain ("greeter");
+    hear (LK_SIDE_LOCAL, "greeter", "keys");
+    lk_message *answer = said ("greeter", "keys-answer", &crossed);
+    for (size_t i = 0; (row = lk_message_row (answer, "keys", i)) != NULL;
+         i++) {
+        size_t used = strlen (text);
+        snprintf (text + used, sizeof text - used, "%s%s %s", i > 0 ? ", " : "",
+                  lk_message_text (row, "host"),
+                  lk_message_text (row, "state"));
+        lk_message_destroy (&row);
+    }
+    lk_message_destroy (&answer);
+    return text;
+}
+
+static void
+settings_have (const char *body)
+{
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "HOSTKEYS", body);
+}
+
+START_TEST (keys_of_hosts)
 {
     have_keys ();
-    snprintf (router.cluster_name, sizeof router.cluster_name, "demo");
     hear (LK_SIDE_LOCAL, "greeter", "keys");
     says ("greeter", "keys-answer");
-    hear (LK_SIDE_LOCAL, "greeter", "withdrawkeys");
-    says ("greeter", "withdrawkeys-answer");
-    assert_starts (next ("out1"), "router@h1 > router@. OLDKEYS");
-    ck_assert_uint_eq (router.keyring.ring.count, 1);
+    hear (LK_SIDE_MESH, IN, "newkey");
+    ck_assert_str_eq (keys_are (), "h1 in use, h2 accepted");
+    hear (LK_SIDE_LOCAL, "lock", "hostkeys");
+    is_quiet ("lock");
+    hear (LK_SIDE_MESH, IN, "newkey");
+    says ("lock", "hostkeys-pending");
+    ck_assert_str_eq (keys_are (), "h4 pending, h1 in use, h2 accepted");
+    /*  Not for h2, nor as another's. */
+    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "NEWKEY",
+         "{\"host\":\"h2\",\"key\":"
+         "\"JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6\"}");
+    ck_assert_str_eq (keys_are (), "h4 pending, h1 in use, h2 accepted");
     hear (LK_SIDE_LOCAL, "greeter", "rotatekeys");
     says_drawn ("greeter", "rotatekeys-answer");
-    assert_starts (next ("out1"), "router@h1 > router@. NEWKEY");
-    ck_assert_uint_eq (router.keyring.ring.count, 2);
-    hear (LK_SIDE_MESH, IN, "oldkeys");
-    ck_assert_uint_eq (router.keyring.ring.count, 1);
+    assert_starts (next ("lock"), "router@h1 > lock@h1 HOSTKEYS 0 {\"pending");
+    ck_assert_str_eq (keys_are (),
+                      "h1 pending, h4 pending, h1 in use, h2 accepted");
+    hear (LK_SIDE_LOCAL, "greeter", "rotatekeys");
+    ck_assert_ptr_nonnull (strstr (next ("greeter"), "the last one yet"));
+}
+END_TEST
+
+/*  Which count the settings say. */
+START_TEST (keys_are_withdrawn)
+{
+    char body[512];
+    have_keys ();
+    settings_have ("{\"keys\":[],\"open\":true}");
+    ck_assert_str_eq (keys_are (), "h1 in use, h2 accepted");
+    hear (LK_SIDE_LOCAL, "greeter", "rotatekeys");
+    drain ("greeter");
+    drain ("lock");
+    snprintf (body, sizeof body,
+              "{\"keys\":[\"h1 %s\",\"h1 %s\",\"h2 %s\",\"h3 %s\"]}",
+              router.keyring.ring.key[0].pair.public_key, key_of (0),
+              key_of (1), field_of ("enrol", "key"));
+    settings_have (body);
+    ck_assert_str_eq (keys_are (),
+                      "h3 accepted, h1 in use, h1 former, h2 accepted");
+    /*  Only some hosts may change the settings: so none comes from others. */
     hear (LK_SIDE_MESH, IN, "newkey");
-    hear (LK_SIDE_MESH, IN, "newkey");
-    ck_assert_uint_eq (router.keyring.ring.count, 2);
-    ck_assert_str_eq (router.keyring.ring.pair[0].secret_key,
-                      field_of ("newkey", "secret_key"));
+    ck_assert_str_eq (keys_are (),
+                      "h3 accepted, h1 in use, h1 former, h2 accepted");
+    router.keyring.ring.key[3].is_used = true;
+    router.keyring.is_old = false;
+    ck_assert (lk_mesh_link_is_live (router.mesh.link[0]));
+    snprintf (body, sizeof body, "{\"keys\":[\"h1 %s\"]}",
+              router.keyring.ring.key[1].pair.public_key);
+    settings_have (body);
+    ck_assert_str_eq (keys_are (), "h1 in use");
+    ck_assert (router.keyring.is_old && router.keyring.must_cut);
+    ck_assert (!lk_mesh_link_is_linked (router.mesh.link[0]));
+    /*  The last one of ours is kept, whatever they say. */
+    settings_have ("{\"keys\":[\"h2 rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]"
+                   "yf7\"]}");
+    ck_assert_str_eq (keys_are (), "h2 accepted, h1 in use");
+    /*  Only a service of the right user says that. */
+    say (LK_SIDE_LOCAL, "cli", "cli-7@.", "router@.", "REGISTER",
+         "{\"service\":\"cli-7\",\"pid\":7,\"application\":true}");
+    drain ("cli");
+    say (LK_SIDE_LOCAL, "cli", "cli-7@h1", "router@.", "HOSTKEYS", body);
+    ck_assert_ptr_nonnull (strstr (next ("cli"), "told by services"));
+    ck_assert_str_eq (keys_are (), "h2 accepted, h1 in use");
+}
+END_TEST
+
+/*  The pair of all serves others until each host has its own. */
+START_TEST (from_the_pair_of_all)
+{
+    char body[512];
+    lk_keyring *keyring = &router.keyring;
+    router.keyring.security = LK_SECURITY_CURVE;
+    add_key ("", key_of (0), true);
+    start_greeter ();
+    start_lock (4020);
+    dial (false);
+    link_h2 ();
+    drain ("greeter");
+    hear (LK_SIDE_LOCAL, "greeter", "rotatekeys");
+    drain ("greeter");
+    ck_assert_str_eq (keys_are (), "h1 pending,  in use");
+    const char *own = keyring->ring.key[0].pair.public_key;
+    snprintf (body, sizeof body, "{\"keys\":[\"h1 %s\",\"* %s\"]}", own,
+              key_of (0));
+    settings_have (body);
+    ck_assert_str_eq (keys_are (), "h1 in use,  former");
+    ck_assert_str_eq (
+        lk_curve_ring_served (&keyring->ring, keyring->serves_own)->public_key,
+        key_of (0));
+    snprintf (body, sizeof body, "{\"keys\":[\"h1 %s\",\"* %s\",\"h2 %s\"]}",
+              own, key_of (0), key_of (1));
+    settings_have (body);
+    own = lk_curve_ring_newest (&keyring->ring, "h1")->pair.public_key;
+    ck_assert_str_eq (
+        lk_curve_ring_served (&keyring->ring, keyring->serves_own)->public_key,
+        own);
+    snprintf (body, sizeof body, "{\"keys\":[\"h1 %s\",\"h2 %s\"]}", own,
+              key_of (1));
+    settings_have (body);
+    ck_assert_str_eq (keys_are (), "h2 accepted, h1 in use");
 }
 END_TEST
 
 /*  Once, by the pair of its invitation, and not by another. */
 START_TEST (a_host_is_invited)
 {
-    char name[64];
+    char name[LK_CURVE_USER_SIZE];
     have_keys ();
-    lk_curve_ring_withdraw (&router.keyring.ring);
     snprintf (router.cluster_name, sizeof router.cluster_name, "demo");
+    lk_curve_ring_newest (&router.keyring.ring, "h2")->address[0] = '\0';
+    hear (LK_SIDE_MESH, "out1", "accept");
+    hear (LK_SIDE_LOCAL, "lock", "hostkeys");
     hear (LK_SIDE_LOCAL, "greeter", "invite");
     says_drawn ("greeter", "invite-answer");
+    drain ("out1");
     guest = NULL;
     hear (LK_SIDE_MESH, "guest", "enrol");
     assert_starts (next ("guest"), "router@h1 > router@. INVALID");
@@ -461,8 +597,47 @@ START_TEST (a_host_is_invited)
     guest = name;
     hear (LK_SIDE_MESH, "guest", "enrol");
     says ("guest", "enrol-answer");
+    says ("lock", "hostkeys-pending");
+    assert_starts (next ("out1"), "router@h1 > router@. NEWKEY");
+    ck_assert_str_eq (keys_are (), "h4 pending, h1 in use, h2 accepted");
     hear (LK_SIDE_MESH, "guest", "enrol");
-    assert_starts (next ("guest"), "router@h1 > router@. ENROL");
+    ck_assert_ptr_nonnull (strstr (next ("guest"), "has a key already"));
+    hear (LK_SIDE_LOCAL, "greeter", "keys");
+    drain ("greeter");
+    say (LK_SIDE_LOCAL, "greeter", "greeter@h1", "router@.", "FORGET",
+         "{\"name\":\"h4\"}");
+    drain ("greeter");
+    ck_assert_str_eq (keys_are (), "h1 in use, h2 accepted");
+}
+END_TEST
+
+/*  Neither who dials us nor whom we dial is another than its key says. */
+START_TEST (nobody_comes_as_another)
+{
+    router.keyring.security = LK_SECURITY_CURVE;
+    add_key ("h1", key_of (0), true);
+    add_key ("h2", key_of (1), false);
+    add_key ("h3", field_of ("enrol", "key"), false);
+    dial (false);
+    drain ("out1");
+    all_others = LK_CURVE_MEMBER " h3";
+    hear (LK_SIDE_MESH, "out1", "accept");
+    ck_assert_str_eq (lk_mesh_link_state_name (router.mesh.link[0]->state),
+                      "refused");
+    ck_assert_str_eq (router.mesh.link[0]->reason,
+                      "its key is that of another host");
+    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "CONNECT",
+         "{\"host\":\"h2\",\"address\":\"10.0.0.2:7200\",\"version\":"
+         "\"0.1.0\",\"incarnation\":\"e07b4412c9aa6d18\"}");
+    ck_assert_ptr_nonnull (
+        strstr (next (IN), "its key is that of another host"));
+    ck_assert_uint_eq (router.refusals.count, 2);
+    lk_curve_ring_remove (&router.keyring.ring, &router.keyring.ring.key[2]);
+    say (LK_SIDE_MESH, IN, "router@h3", "router@.", "CONNECT",
+         "{\"host\":\"h3\",\"address\":\"10.0.0.3:7200\",\"version\":"
+         "\"0.1.0\",\"incarnation\":\"e07b4412c9aa6d18\"}");
+    ck_assert_ptr_nonnull (strstr (next (IN), "its key is withdrawn"));
+    all_others = NULL;
 }
 END_TEST
 
@@ -530,7 +705,10 @@ main (void)
     tcase_add_test (h1, a_host_is_forgotten);
     TCase *h2 = tcase_create ("h2");
     tcase_add_checked_fixture (h2, set_up_h2, tear_down);
-    tcase_add_test (h1, keys_of_the_cluster);
+    tcase_add_test (h1, keys_of_hosts);
+    tcase_add_test (h1, keys_are_withdrawn);
+    tcase_add_test (h1, from_the_pair_of_all);
+    tcase_add_test (h1, nobody_comes_as_another);
     tcase_add_test (h1, a_host_is_invited);
     tcase_add_test (h2, h2_takes_h1);
 

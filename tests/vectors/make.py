@@ -51,6 +51,7 @@ KEY = "c0ffee5eed1e55a7"
 PUBLIC = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 SECRET = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
 PUBLIC2 = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+PUBLIC3 = "+&!P8&^cT:f)kkvz4Jrjb[*tM&:!vpt$>[I94FoC"
 SECRET2 = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
 TOKEN = "0000000700000004"
 
@@ -106,10 +107,10 @@ STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
           "version": "0.1.0", "application": False}
 ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLUSTER", "CLUSTERSTATUS",
            "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
-           "INVALID", "INVITE", "KEYS", "LOG", "NEWKEY", "OLDKEYS", "REFUSE",
+           "HOSTKEYS", "INVALID", "INVITE", "KEYS", "LOG", "NEWKEY", "REFUSE",
            "REGISTER", "RELOADCONFIG", "ROTATEKEYS", "ROUTERSTATUS",
            "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
-           "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER", "WITHDRAWKEYS"]
+           "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER"]
 
 #   tests/unit/vectors_router.c has routers hear and say all of these.
 BUS = [
@@ -188,19 +189,23 @@ BUS = [
      {"name": "h3", "forgotten": ["10.0.0.3:7200"]}),
     ("keys", "which keys are there", "router@.", G1, "KEYS", 19, None),
     ("keys-answer", "one in use, one accepted, nobody invited", G1, R1, "KEYS",
-     19, {"security": "curve", "keys": [PUBLIC, PUBLIC2], "invited": 0}),
+     19, {"security": "curve", "keys": [
+         {"host": "h1", "key": PUBLIC, "state": "in use"},
+         {"host": "h2", "key": PUBLIC2, "state": "accepted"}], "invited": 0}),
     ("invite", "let one host in", "router@.", G1, "INVITE", 20,
      {"minutes": 30}),
     ("invite-answer", "by these keys", G1, R1, "INVITE", 20,
      {"address": "10.0.0.1:7200", "cluster": "demo", "server_key": PUBLIC,
       "secret_key": SECRET2, "minutes": 30}),
-    ("rotatekeys", "new keys for all", "router@.", G1, "ROTATEKEYS", 21, None),
-    ("rotatekeys-answer", "h2 has got them", G1, R1, "ROTATEKEYS", 21,
-     {"key": PUBLIC2, "told": ["h2"], "missing": ["10.0.0.3:7200"]}),
-    ("withdrawkeys", "forget the former ones", "router@.", G1, "WITHDRAWKEYS",
-     22, None),
-    ("withdrawkeys-answer", "h2 was told", G1, R1, "WITHDRAWKEYS", 22,
-     {"told": ["h2"], "missing": ["10.0.0.3:7200"]}),
+    ("rotatekeys", "a new pair for this host", "router@.", G1, "ROTATEKEYS", 21,
+     None),
+    ("rotatekeys-answer", "it is made", G1, R1, "ROTATEKEYS", 21,
+     {"key": PUBLIC3}),
+    ("hostkeys", "those that the settings have", "router@.", LOCK1, "HOSTKEYS",
+     0, {"keys": ["h1 " + PUBLIC, "h2 " + PUBLIC2], "open": True}),
+    ("hostkeys-pending", "one that they lack, and the others", LOCK1, R1,
+     "HOSTKEYS", 0, {"pending": ["h4 " + PUBLIC3],
+                     "accepted": ["h1 " + PUBLIC, "h2 " + PUBLIC2]}),
     ("cluster", "a service is of that cluster", "router@.", LOCK1, "CLUSTER",
      0, {"name": "demo"}),
     ("unknown", "the router knows no such command", G1, R1, "UNKNOWN", 13,
@@ -233,14 +238,14 @@ BUS = [
       "hosts": [{"host": "h2", "address": "10.0.0.2:7200"}]}),
     ("disconnected-mesh", "a router leaves in good order", "router@.", R2,
      "DISCONNECTED", 0, {"host": "h2"}),
-    ("newkey", "keys that all use from now on", "router@.", R2, "NEWKEY", 0,
-     {"secret_key": SECRET2}),
-    ("oldkeys", "the former ones are withdrawn", "router@.", R2, "OLDKEYS", 0,
-     None),
+    ("newkey", "the key of a host that has joined", "router@.", R2, "NEWKEY", 0,
+     {"host": "h4", "key": PUBLIC3}),
     ("enrol", "a host that is invited", "router@.", "router@.", "ENROL", 1,
-     {"host": "h4"}),
-    ("enrol-answer", "the keys of the cluster", "router@.", R1, "ENROL", 1,
-     {"cluster": "demo", "keys": [SECRET]}),
+     {"host": "h4", "key": PUBLIC3}),
+    ("enrol-answer", "the keys of others", "router@.", R1, "ENROL", 1,
+     {"cluster": "demo", "hosts": [
+         {"host": "h1", "key": PUBLIC, "address": "10.0.0.1:7200"},
+         {"host": "h2", "key": PUBLIC2, "address": "10.0.0.2:7200"}]}),
     ("hello", "a command of a service's own, greeter's here", "greeter@h1",
      APP, "HELLO", 15, {"name": "Grüß \"Gott\""}),
     ("greeting", "and its answer", APP, G1, "GREETING", 15,

@@ -17,9 +17,7 @@
 #include "texts.h"
 
 #include "net/log.h"
-#include "settings/common.h"
 #include "util/alloc.h"
-#include "wire/address.h"
 #include "wire/message_frame.h"
 
 #include <inttypes.h>
@@ -84,6 +82,17 @@ set_version (lk_message *message, lk_settings_id id)
     char hash[HASH_SIZE];
     write_hash (id, hash);
     lk_message_set_number (message, "version", (int64_t) id.version);
+    if (id.version != 0) {
+        lk_message_set_text (message, "hash", hash);
+    }
+}
+
+void
+lk_lockd_set_base (lk_message *message, lk_settings_id id)
+{
+    char hash[HASH_SIZE];
+    write_hash (id, hash);
+    lk_message_set_number (message, "base", (int64_t) id.version);
     if (id.version != 0) {
         lk_message_set_text (message, "hash", hash);
     }
@@ -155,49 +164,6 @@ answer_history (lk_lockd *self, const lk_demand_change *demand,
 
 /*  -------------------------------------------------------- changes */
 
-/*  Whether one of the hosts that may change them is a member: nobody could
- *  change them any more. */
-static bool
-locks_out (const lk_lockd *self, const lk_node_status *status, const char *text)
-{
-    if (lk_common_settings_may_change (text, "")) {
-        return false;
-    }
-    for (size_t i = 0; i < self->hostmap.count; i++) {
-        if ((status->decree.members & LK_HOST_BIT (i))
-            && lk_common_settings_may_change (
-                text, lk_hostmap_name (&self->hostmap, (lk_host) i))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*  Why the text cannot be taken; NULL: it can. In `problem`, or static. */
-static const char *
-find_problem (const lk_lockd *self, const lk_demand_change *demand,
-              const lk_node_status *status, const char *text,
-              lk_problem *problem)
-{
-    const char *at = strchr (demand->asker, '@');
-    const lk_name now = status->settings_text;
-    if (strlen (text) > LK_SETTINGS_SIZE_MAX) {
-        return "they are longer than 65535 bytes";
-    }
-    if (lk_common_settings_check (text, problem) != LK_OK) {
-        return problem->text;
-    }
-    if (locks_out (self, status, text)) {
-        return "'settings/lock' names no member: nobody could change them any "
-               "more";
-    }
-    /*  The texts that the core has end with a NUL. */
-    if (now.data && !lk_common_settings_may_change (now.data, at + 1)) {
-        return "'settings/lock' does not name that host";
-    }
-    return NULL;
-}
-
 static bool
 is_repeated (const lk_demand_change *one, const lk_demand_change *other)
 {
@@ -212,7 +178,8 @@ begin (lk_lockd *self, const lk_demand_change *demand,
        lk_event *event)
 {
     lk_problem problem;
-    const char *why = find_problem (self, demand, status, text, &problem);
+    const char *why =
+        lk_lockd_find_fault (self, demand, status, text, &problem);
     if (why) {
         fail (self, demand, LK_REFUSED, why);
         return false;

@@ -9,11 +9,23 @@
 
 #include "keep.h"
 
+#include "net/problem.h"
+
 /*  LOCKSETTINGS: answers it at once, or when the change that it asks for is
  *  made; true: give the core the event, which borrows from `text`, the
  *  caller's (lk_free). */
 bool lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
                             lk_event *event, char **text);
+
+/*  Puts into a question which version was edited. */
+void lk_lockd_set_base (lk_message *message, lk_settings_id id);
+
+/*  Why that text cannot be taken from who asks; NULL: it can. In `problem`, or
+ *  static. edit_rules.c. */
+const char *lk_lockd_find_fault (const lk_lockd *self,
+                                 const lk_demand_change *demand,
+                                 const lk_node_status *status, const char *text,
+                                 lk_problem *problem);
 
 /*  The core has made that change, or says why not. */
 void lk_lockd_edited (lk_lockd *self, const lk_demand_change *demand,

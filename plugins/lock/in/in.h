@@ -8,7 +8,9 @@
  *      members.c         LOCKMEMBERS: who is a member, and changes of that
  *      edits.c           LOCKSETTINGS: the cluster's settings, and changes
  *      recover.c         LOCKRECOVER: the cluster begins anew
+ *      edit_rules.c      which of these are not taken
  *      joining.c         this host becomes one by itself
+ *      host_keys.c       HOSTKEYS: keys of hosts, for the router and from it
  */
 
 #ifndef LK_IN_H
@@ -41,5 +43,19 @@ void lk_lockd_changed (lk_lockd *self, lk_err error, const char *text);
  *  time. */
 void lk_lockd_begin_joining (lk_lockd *self);
 void lk_lockd_join (lk_lockd *self);
+
+/*  Tells the router which keys the settings have; asks it for those that they
+ *  lack if it is time. */
+void lk_lockd_tell_keys (lk_lockd *self);
+void lk_lockd_list_keys (lk_lockd *self);
+
+/*  HOSTKEYS of our router: keys that the settings are to have; true: give the
+ *  core the event, which borrows from `text`, the caller's (lk_free). */
+bool lk_lockd_take_keys (lk_lockd *self, const lk_message *message,
+                         lk_event *event, char **text);
+
+/*  Whether that answers what we asked a first leader for, ourselves maybe;
+ *  takes it. */
+bool lk_lockd_take_keys_answer (lk_lockd *self, const lk_message *message);
 
 #endif

@@ -7,6 +7,7 @@
  *  LOCKSTARTED. lockkeeper-protocol(7), 8.1.
  */
 
+#include "edits.h"
 #include "in.h"
 #include "members.h"
 #include "out.h"
@@ -214,26 +215,35 @@ note_notation (lk_lockd *self, const lk_lock_message *read,
     }
 }
 
-/*  Of members, as an operator would say it. */
+/*  Of members or settings, as an operator would say it. */
 static bool
-is_of_members (const lk_message *message)
+is_of_changes (const lk_message *message)
 {
     uint64_t id;
     return lk_message_is (message, "LOCKMEMBERS")
-           || (lk_message_is (message, "LOCKFAILED")
+           || ((lk_message_is (message, "LOCKSETTINGS")
+                || lk_message_is (message, "LOCKFAILED"))
                && !lk_lock_sender (message, &id));
 }
 
 static bool
-hear_of_members (lk_lockd *self, const char *host, const lk_message *message,
-                 lk_event *event)
+hear_of_changes (lk_lockd *self, const char *host, const lk_message *message,
+                 lk_input *input)
 {
+    if (lk_lockd_take_keys_answer (self, message)) {
+        return false;
+    }
     if (lk_message_is (message, "LOCKFAILED")) {
         lk_lockd_not_joined (self, host, message);
         return false;
     }
-    return !lk_message_has (message, "served_by")
-           && lk_lockd_ask_members (self, message, event);
+    if (lk_message_has (message, "served_by")) {
+        return false;
+    }
+    return lk_message_is (message, "LOCKSETTINGS")
+               ? lk_lockd_ask_settings (self, message, &input->event,
+                                        &input->text)
+               : lk_lockd_ask_members (self, message, &input->event);
 }
 
 /*  Whether the message counts; its sender's id. */
@@ -258,8 +268,8 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
     uint64_t id;
     input->asks = false;
     input->text = NULL;
-    if (is_of_members (message)) {
-        return hear_of_members (self, host, message, &input->event);
+    if (is_of_changes (message)) {
+        return hear_of_changes (self, host, message, input);
     }
     if (lk_message_is_complaint (message) /* of the router, or a service
                                              without our commands */

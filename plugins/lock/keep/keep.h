@@ -88,6 +88,10 @@ typedef struct {
     int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
     int64_t join_at_ms;   /* ask to become a member; INT64_MAX: no such wish */
     char join_why[160];   /* it was refused, for the log */
+    int64_t keys_at_ms;   /* have keys put into the settings; INT64_MAX */
+    bool keys_are_due;    /* those that the router tells next */
+    bool keys_are_old;    /* the settings have changed: tell it theirs */
+    char keys_why[160];   /* it was refused, for the log */
     bool was_ready;       /* as told last, */
     int64_t ready_ms;     /* since then; 0: nothing was told yet */
     bool short_of_hosts;  /* fewer than hosts-min are there */

@@ -35,6 +35,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->resend_at_ms = INT64_MAX;
     self->alive_at_ms = INT64_MAX;
     self->join_at_ms = INT64_MAX;
+    self->keys_at_ms = INT64_MAX;
     lk_hostmap_init (&self->hostmap);
     lk_apps_init (&self->apps);
     self->recent = lk_recent_new ();

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/setup/genesis.h"
-#include "net/curve.h"
+#include "net/curve_ring.h"
 #include "net/random.h"
 
 #include <arpa/inet.h>
@@ -186,25 +186,6 @@ find_programs (lk_sandbox *self)
     }
 }
 
-/*  The same for all, each in a file of its own. */
-static bool
-make_keys (const lk_sandbox *self)
-{
-    char path[LK_SANDBOX_PATH_MAX + 32];
-    lk_curve_ring ring = {.count = 1};
-    lk_problem problem;
-    lk_curve_make (&ring.pair[0]);
-    for (size_t i = 0; i < self->count && !self->plain; i++) {
-        snprintf (path, sizeof path, "%s/%s/keys", self->dir,
-                  self->host[i].name);
-        if (lk_curve_ring_write (&ring, path, &problem) != LK_OK) {
-            lk_cli_fail (0, "%s", problem.text);
-            return false;
-        }
-    }
-    return true;
-}
-
 bool
 lk_sandbox_prepare (lk_sandbox *self)
 {
@@ -224,7 +205,47 @@ lk_sandbox_prepare (lk_sandbox *self)
         }
     }
     find_programs (self);
-    return make_keys (self);
+    return true;
+}
+
+/*  -------------------------------------------------------- keys */
+
+/*  All of them; secrets are those of `own` alone. */
+static bool
+write_keys (const lk_sandbox *self, const lk_curve_ring *all, size_t own)
+{
+    char path[LK_SANDBOX_PATH_MAX + 32];
+    lk_curve_ring ring = *all;
+    lk_problem problem;
+    for (size_t i = 0; i < ring.count; i++) {
+        if (i != own) {
+            ring.key[i].pair.secret_key[0] = '\0';
+        }
+    }
+    snprintf (path, sizeof path, "%s/%s/keys", self->dir, self->host[own].name);
+    if (lk_curve_ring_write (&ring, path, &problem) != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    return true;
+}
+
+bool
+lk_sandbox_write_keys (const lk_sandbox *self)
+{
+    lk_curve_ring all = {.count = self->plain ? 0 : self->count};
+    bool done = true;
+    for (size_t i = 0; i < all.count; i++) {
+        lk_curve_key *key = &all.key[i];
+        lk_curve_make (&key->pair);
+        snprintf (key->host, sizeof key->host, "%s", self->host[i].name);
+        snprintf (key->address, sizeof key->address, "127.0.0.1:%d",
+                  self->host[i].port);
+    }
+    for (size_t i = 0; i < all.count && done; i++) {
+        done = write_keys (self, &all, i);
+    }
+    return done;
 }
 
 /*  -------------------------------------------------------- starting */

@@ -214,7 +214,8 @@ static bool
 start (lk_sandbox *self)
 {
     for (int i = 1; i <= PORT_ATTEMPTS; i++) {
-        if (!lk_sandbox_choose_ports (self) || !lk_sandbox_start_all (self)) {
+        if (!lk_sandbox_choose_ports (self) || !lk_sandbox_write_keys (self)
+            || !lk_sandbox_start_all (self)) {
             return false;
         }
         if (lk_sandbox_await (self)) {

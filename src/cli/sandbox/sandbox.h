@@ -56,9 +56,12 @@ const char *lk_daemon_name (lk_daemon daemon); /* "router", "lockd" */
 /*  Whether there is such a daemon on each host. */
 bool lk_sandbox_has (const lk_sandbox *self, lk_daemon daemon);
 
-/*  Makes the directories, the routers' keys, and the genesis of each member.
- *  False: said why. */
+/*  Makes the directories, and the genesis of each member. False: said why. */
 bool lk_sandbox_prepare (lk_sandbox *self);
+
+/*  Makes the keys of each host, which has those of all others, and their ports.
+ *  False: said why. */
+bool lk_sandbox_write_keys (const lk_sandbox *self);
 
 /*  Writes the configuration of each host: a NULL-ended list of
  *  "lock/host-lease=3000". False: said why. */

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/setup/editor.h"
-#include "cli/setup/leader_call.h"
+#include "cli/setup/settings_change.h"
 #include "net/zpl.h"
 #include "settings/common.h"
 #include "settings/edit.h"
@@ -22,105 +22,12 @@
 #include <time.h>
 
 #define ANSWER_MS 2000
-#define OWN_SERVICE "lock@."
-#define TIME_SIZE 32
 
 static const char *
 text_of (const lk_message *message, const char *field)
 {
     const char *text = lk_message_text (message, field);
     return text != NULL ? text : "?";
-}
-
-static bool
-has_text (const lk_message *answer)
-{
-    return answer != NULL && lk_message_is (answer, "LOCKSETTINGS")
-           && lk_message_has (answer, "text");
-}
-
-static int
-say_no_answer (const lk_message *answer)
-{
-    if (answer == NULL) {
-        return lk_cli_fail (LK_EXIT_LATE,
-                            "the lock service of this host does not answer; "
-                            "`lockkeeper status` shows how it is");
-    }
-    if (lk_message_is (answer, "LOCKSETTINGS")) {
-        return lk_cli_fail (
-            LK_EXIT_NO,
-            "host '%s' lacks the settings: it fetches them from "
-            "another one",
-            text_of (answer, "served_by"));
-    }
-    if (lk_message_is (answer, "LOCKFAILED")) {
-        return lk_cli_fail (LK_EXIT_NO, "%s", text_of (answer, "text"));
-    }
-    return lk_cli_fail (LK_EXIT_FAILED,
-                        "%s; is lockkeeper-lockd running on this host?",
-                        text_of (answer, "reason"));
-}
-
-/*  In UTC. */
-static const char *
-time_of (const lk_message *message, char text[TIME_SIZE])
-{
-    const time_t since = (time_t) lk_message_number (message, "since", 0);
-    struct tm utc;
-    if (since == 0 || gmtime_r (&since, &utc) == NULL) {
-        return "-";
-    }
-    strftime (text, TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
-}
-
-/*  -------------------------------------------------------- asking */
-
-/*  That version, as this host had it; 0: the one in force, with its text or
- *  without. NULL: said why. */
-static lk_message *
-ask_any (lk_requester *asker, int64_t version, int *code)
-{
-    lk_message *question = lk_message_new (OWN_SERVICE, "LOCKSETTINGS");
-    if (version > 0) {
-        lk_message_set_number (question, "version", version);
-    }
-    lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
-    if (answer == NULL || !lk_message_is (answer, "LOCKSETTINGS")) {
-        *code = say_no_answer (answer);
-        lk_message_destroy (&answer);
-    }
-    return answer;
-}
-
-/*  With its text. */
-static lk_message *
-ask (lk_requester *asker, int64_t version, int *code)
-{
-    lk_message *answer = ask_any (asker, version, code);
-    if (answer != NULL && !has_text (answer)) {
-        *code = say_no_answer (answer);
-        lk_message_destroy (&answer);
-    }
-    return answer;
-}
-
-static void
-print_json (const lk_message *answer)
-{
-    char time[TIME_SIZE];
-    lk_message *row = lk_message_row_new ();
-    lk_message_set_number (row, "version",
-                           lk_message_number (answer, "version", 0));
-    if (lk_message_has (answer, "hash")) {
-        lk_message_set_text (row, "hash", text_of (answer, "hash"));
-    }
-    lk_message_set_text (row, "since", time_of (answer, time));
-    lk_message_set_text (row, "host", text_of (answer, "served_by"));
-    lk_message_set_text (row, "text", text_of (answer, "text"));
-    puts (lk_message_body (row));
-    lk_message_destroy (&row);
 }
 
 static void
@@ -151,14 +58,14 @@ static int
 get (lk_requester *asker, const lk_options *options)
 {
     int code = LK_EXIT_OK;
-    lk_message *answer = ask (asker, 0, &code);
+    lk_message *answer = lk_settings_ask (asker, 0, &code);
     if (answer == NULL) {
         return code;
     }
     if (options->count > 1) {
         code = print_values (text_of (answer, "text"), options->argument[1]);
     } else if (options->json) {
-        print_json (answer);
+        lk_settings_print (answer);
     } else {
         print_text (text_of (answer, "text"));
     }
@@ -180,12 +87,12 @@ static const lk_column columns[COLUMNS] = {
 static void
 add_version (lk_columns *table, const lk_message *row)
 {
-    char text[TIME_SIZE];
+    char text[LK_SETTINGS_TIME_SIZE];
     lk_columns_add (table);
     snprintf (text, sizeof text, "%lld",
               (long long) lk_message_number (row, "version", 0));
     lk_columns_set (table, VERSION, text);
-    lk_columns_set (table, SINCE, time_of (row, text));
+    lk_columns_set (table, SINCE, lk_settings_time (row, text));
     snprintf (text, sizeof text, "%lld",
               (long long) lk_message_number (row, "size", 0));
     lk_columns_set (table, BYTES, text);
@@ -198,12 +105,12 @@ add_version (lk_columns *table, const lk_message *row)
 static void
 print_version (const lk_message *row)
 {
-    char time[TIME_SIZE];
+    char time[LK_SETTINGS_TIME_SIZE];
     lk_message *out = lk_message_row_new ();
     lk_message_set_number (out, "version",
                            lk_message_number (row, "version", 0));
     lk_message_set_text (out, "hash", text_of (row, "hash"));
-    lk_message_set_text (out, "since", time_of (row, time));
+    lk_message_set_text (out, "since", lk_settings_time (row, time));
     lk_message_set_number (out, "size", lk_message_number (row, "size", 0));
     lk_message_set_flag (out, "active", lk_message_flag (row, "active"));
     puts (lk_message_body (out));
@@ -246,20 +153,20 @@ history (lk_requester *asker, const lk_options *options)
     int code = LK_EXIT_OK;
     if (options->count > 1) {
         lk_message *answer =
-            ask (asker, version_of (options->argument[1]), &code);
+            lk_settings_ask (asker, version_of (options->argument[1]), &code);
         if (answer != NULL && options->json) {
-            print_json (answer);
+            lk_settings_print (answer);
         } else if (answer != NULL) {
             print_text (text_of (answer, "text"));
         }
         lk_message_destroy (&answer);
         return code;
     }
-    lk_message *question = lk_message_new (OWN_SERVICE, "LOCKSETTINGS");
+    lk_message *question = lk_message_new (LK_SETTINGS_SERVICE, "LOCKSETTINGS");
     lk_message_set_flag (question, "history", true);
     lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
     if (answer == NULL || !lk_message_is (answer, "LOCKSETTINGS")) {
-        code = say_no_answer (answer);
+        code = lk_settings_say_no_answer (answer);
     } else {
         print_history (answer, options->json);
     }
@@ -269,91 +176,15 @@ history (lk_requester *asker, const lk_options *options)
 
 /*  -------------------------------------------------------- changes */
 
-typedef struct {
-    lk_requester *asker;
-    const lk_message *base; /* what was edited */
-    const char *text;       /* what has come of it */
-    bool json;
-} edit;
-
-static void
-fill (const void *context, lk_message *question)
-{
-    const edit *self = context;
-    lk_message_set_number (question, "base",
-                           lk_message_number (self->base, "version", 0));
-    if (lk_message_has (self->base, "hash")) {
-        lk_message_set_text (question, "hash", text_of (self->base, "hash"));
-    }
-    lk_message_set_text (question, "text", self->text);
-}
-
-static int
-say_done (const void *context, const lk_message *answer)
-{
-    const edit *self = context;
-    const int64_t version = lk_message_number (answer, "version", 0);
-    if (self->json) {
-        print_json (answer);
-    } else {
-        printf ("version %lld of the settings is in force\n",
-                (long long) version);
-    }
-    return LK_EXIT_OK;
-}
-
-/*  What was changed meanwhile is shown. */
-static int
-take_refusal (const void *context, lk_err error, const char *text, bool given)
-{
-    const edit *self = context;
-    int code = LK_EXIT_NO;
-    (void) given;
-    if (error == LK_OUTDATED) {
-        lk_message *now = ask (self->asker, 0, &code);
-        if (now != NULL && has_text (self->base)) {
-            lk_editor_show_difference (text_of (self->base, "text"),
-                                       text_of (now, "text"));
-        }
-        lk_message_destroy (&now);
-    }
-    return lk_cli_fail (LK_EXIT_NO, "the settings stay as they are: %s", text);
-}
-
-static int
-say_late (const void *context, const char *why)
-{
-    (void) context;
-    return lk_cli_fail (LK_EXIT_LATE,
-                        "the settings were not changed in time: %s; it may "
-                        "still happen, `lockkeeper settings history` shows it",
-                        why);
-}
-
-static const lk_leader_call change = {.command = "LOCKSETTINGS",
-                                      .fill = fill,
-                                      .is_done = has_text,
-                                      .say_done = say_done,
-                                      .take_refusal = take_refusal,
-                                      .say_no_answer = say_no_answer,
-                                      .say_late = say_late};
-
-/*  What makes no sense is not asked for. */
 static int
 change_to (lk_requester *asker, const lk_options *options,
            const lk_message *base, const char *text)
 {
-    lk_problem problem;
-    const edit self = {
-        .asker = asker, .base = base, .text = text, .json = options->json};
-    if (has_text (base) && strcmp (text, text_of (base, "text")) == 0) {
-        lk_cli_hint ("nothing was changed");
-        return LK_EXIT_OK;
-    }
-    if (lk_common_settings_check (text, &problem) != LK_OK) {
-        return lk_cli_fail (LK_EXIT_NO, "%s", problem.text);
-    }
-    return lk_call_leader (asker, &change, &self, options->wait_ms);
+    const lk_settings_edit it = {.base = base,
+                                 .text = text,
+                                 .json = options->json,
+                                 .wait_ms = options->wait_ms};
+    return lk_settings_change (asker, &it);
 }
 
 static int
@@ -397,7 +228,8 @@ rollback (lk_requester *asker, const lk_options *options,
           const lk_message *base)
 {
     int code;
-    lk_message *former = ask (asker, version_of (options->argument[1]), &code);
+    lk_message *former =
+        lk_settings_ask (asker, version_of (options->argument[1]), &code);
     if (former == NULL) {
         return code;
     }
@@ -418,8 +250,9 @@ make_change (lk_requester *asker, const lk_options *options)
 {
     const char *verb = options->argument[0];
     int code = LK_EXIT_OK;
-    lk_message *base = needs_no_base (options) ? ask_any (asker, 0, &code)
-                                               : ask (asker, 0, &code);
+    lk_message *base = needs_no_base (options)
+                           ? lk_settings_ask_any (asker, 0, &code)
+                           : lk_settings_ask (asker, 0, &code);
     if (base == NULL) {
         return code;
     }

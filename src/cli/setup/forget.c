@@ -4,18 +4,23 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Each router remembers for itself whom it was linked with: this one is told,
- *  and those that it is linked with.
+ *  and those that it is linked with. The key of the host is withdrawn before:
+ *  routers that it is still linked with cut it off by that.
  */
 
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/setup/host_keys.h"
 #include "cli/survey.h"
 #include "wire/message_frame.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ANSWER_MS 2000
+#define CUT_MS 5000 /* until a host is cut off whose key was withdrawn */
+#define PAUSE_MS 250
 #define TEXT_SIZE 9000 /* addresses of as many hosts as a router knows */
 
 /*  -------------------------------------------------------- one host */
@@ -111,14 +116,79 @@ tell_all (const lk_survey *survey, lk_requester *asker, const char *name)
     return self;
 }
 
+/*  -------------------------------------------------------- its key */
+
+static bool
+is_its (void *context, const lk_host_key *key)
+{
+    return strcmp (key->host, context) == 0;
+}
+
+static bool
+is_linked (lk_requester *asker, const char *name)
+{
+    lk_survey survey;
+    bool linked = false;
+    lk_survey_take (&survey, asker, ANSWER_MS);
+    for (size_t i = 0; i < survey.count; i++) {
+        linked |=
+            survey.host[i].live && strcmp (survey.host[i].name, name) == 0;
+    }
+    lk_survey_clear (&survey);
+    return linked;
+}
+
+/*  Routers hear of it one after the other. */
+static void
+await_cut (lk_requester *asker, const char *name)
+{
+    for (int ms = 0; ms < CUT_MS && is_linked (asker, name); ms += PAUSE_MS) {
+        poll (NULL, 0, PAUSE_MS);
+    }
+    poll (NULL, 0, PAUSE_MS);
+}
+
+/*  Whether routers know each other by keys. */
+static bool
+has_keys (lk_requester *asker)
+{
+    lk_message *question = lk_message_new ("router@.", "KEYS");
+    lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
+    const char *security =
+        answer != NULL ? lk_message_text (answer, "security") : NULL;
+    const bool has = security != NULL && strcmp (security, "none") != 0;
+    lk_message_destroy (&answer);
+    return has;
+}
+
+static int
+withdraw (lk_requester *asker, char *name, size_t *count)
+{
+    int code = LK_EXIT_OK;
+    *count = 0;
+    if (has_keys (asker)) {
+        code = lk_host_keys_withdraw (asker, is_its, name, count);
+    }
+    if (code == LK_EXIT_OK && *count > 0) {
+        await_cut (asker, name);
+    }
+    return code;
+}
+
 /*  -------------------------------------------------------- the verb */
 
 static int
-forget (lk_requester *asker, const char *name)
+forget (lk_requester *asker, char *name)
 {
     lk_survey survey;
+    if (strcmp (name, lk_requester_host (asker)) == 0) {
+        return lk_cli_fail (LK_EXIT_NO, "that is this host itself");
+    }
+    size_t keys;
+    const int code = withdraw (asker, name, &keys);
     lk_survey_take (&survey, asker, ANSWER_MS);
-    const findings found = tell_all (&survey, asker, name);
+    findings found = tell_all (&survey, asker, name);
+    found.known |= keys > 0;
     say_who_is_missing (&survey, name);
     lk_survey_clear (&survey);
     if (!found.known && !found.kept) {
@@ -127,7 +197,8 @@ forget (lk_requester *asker, const char *name)
                      "with --json their addresses, too",
                      lk_shown_name (name).text);
     }
-    return found.known && !found.kept ? LK_EXIT_OK : LK_EXIT_NO;
+    return found.known && !found.kept && code == LK_EXIT_OK ? LK_EXIT_OK
+                                                            : LK_EXIT_NO;
 }
 
 static int
@@ -169,7 +240,12 @@ const lk_verb lk_verb_forget = {
         "all that are\n"
         "linked with this host's are told. A host that comes back by itself is "
         "taken in\n"
-        "anew. A member is removed by `lockkeeper cluster remove`, before.\n"
+        "anew, but if routers have keys: its key is withdrawn on all hosts, "
+        "and "
+        "it joins by\n"
+        "`lockkeeper invite`. A member is removed by `lockkeeper cluster "
+        "remove`, "
+        "before.\n"
         "\n"
         "Exit code: 0 all of them know it no more; 1 one does, and says why, "
         "or none did;\n"

@@ -11,6 +11,7 @@
 #include "cli/setup/genesis.h"
 #include "cli/setup/invitation.h"
 #include "net/config.h"
+#include "net/curve_ring.h"
 #include "settings/lock.h"
 #include "settings/router.h"
 
@@ -67,10 +68,14 @@ bool lk_init_read_address (const char *text, char *address);
  *  without a host of our name. False: said what is wrong. */
 bool lk_init_look (lk_init *self);
 
-/*  Who was invited: gets the cluster's keys. False: said what is wrong. */
+/*  A host that was invited makes its key known, and gets those of others.
+ *  False: said what is wrong. */
 bool lk_init_enrol (lk_init *self);
 
 /*  -------------------------------------------------------- init_plan.c */
+
+/*  A pair of keys for this host, the first of the ring. */
+void lk_init_make_keys (lk_init *self);
 
 /*  Finds out what has to be written. False: said why it may not be. */
 bool lk_init_plan (lk_init *self);

@@ -10,6 +10,8 @@
 #include "cli/setup/init.h"
 
 #include "cli/setup/probe.h"
+#include "net/hostport.h"
+#include "wire/address.h"
 #include "wire/message_frame.h"
 
 #include <errno.h>
@@ -80,28 +82,76 @@ look_at (lk_init *self, const char *address)
     return good;
 }
 
-/*  Gets the cluster's keys, which uses the invitation up. */
+/*  -------------------------------------------------------- keys */
+
+/*  A pair that all hosts of that cluster have had from before. */
+static bool
+add_pairs (lk_curve_ring *ring, const lk_message *answer)
+{
+    const char *secret;
+    lk_problem problem;
+    for (size_t i = 0; (secret = lk_message_item (answer, "keys", i)) != NULL;
+         i++) {
+        lk_curve_key key = {.host = ""};
+        if (!lk_curve_from_secret (&key.pair, secret)
+            || lk_curve_ring_append (ring, &key, &problem) != LK_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+add_host (lk_curve_ring *ring, const lk_message *row)
+{
+    const char *host = lk_message_text (row, "host");
+    const char *text = lk_message_text (row, "key");
+    const char *address = lk_message_text (row, "address");
+    lk_curve_key key = {.pending_ms = 0};
+    lk_problem problem;
+    if (host == NULL || !lk_address_is_name (lk_slice_of (host)) || text == NULL
+        || !lk_curve_is_key (text)) {
+        return false;
+    }
+    snprintf (key.host, sizeof key.host, "%s", host);
+    snprintf (key.pair.public_key, sizeof key.pair.public_key, "%s", text);
+    if (address != NULL && lk_hostport_is_valid (address)) {
+        snprintf (key.address, sizeof key.address, "%s", address);
+    }
+    return lk_curve_ring_append (ring, &key, &problem) == LK_OK;
+}
+
+/*  Beside the one that we have made. */
+static const char *
+take_keys (lk_curve_ring *ring, const lk_message *answer)
+{
+    bool makes_sense = add_pairs (ring, answer);
+    lk_message *row;
+    for (size_t i = 0;
+         makes_sense && (row = lk_message_row (answer, "hosts", i)) != NULL;
+         i++) {
+        makes_sense = add_host (ring, row);
+        lk_message_destroy (&row);
+    }
+    return makes_sense && ring->count > 1 ? NULL : "it does not tell its keys";
+}
+
+/*  Uses the invitation up. */
 bool
 lk_init_enrol (lk_init *self)
 {
-    lk_curve_calls ways = {.call = {self->ticket.call}, .count = 1};
+    lk_curve_calls ways = {.call = &self->ticket.call, .count = 1};
     lk_problem problem = {0};
     lk_message *question = lk_message_new ("router@.", "ENROL");
+    lk_init_make_keys (self);
     lk_message_set_text (question, "host", self->host);
+    lk_message_set_text (question, "key", self->ring.key[0].pair.public_key);
     lk_message *answer =
         lk_probe_ask (self->ticket.address, &ways, &question, &problem);
     const char *reason =
         answer != NULL ? lk_message_text (answer, "reason") : problem.text;
-    const char *secret;
-    self->ring.count = 0;
-    for (size_t i = 0; reason == NULL && i < LK_CURVE_PAIRS_MAX
-                       && (secret = lk_message_item (answer, "keys", i)) != NULL
-                       && lk_curve_from_secret (&self->ring.pair[i], secret);
-         i++) {
-        self->ring.count++;
-    }
-    if (reason == NULL && self->ring.count == 0) {
-        reason = "it does not tell its keys";
+    if (reason == NULL) {
+        reason = take_keys (&self->ring, answer);
     }
     if (reason != NULL) {
         lk_cli_fail (0, "cannot join by '%s': %s; ask for another invitation",
@@ -110,6 +160,8 @@ lk_init_enrol (lk_init *self)
     lk_message_destroy (&answer);
     return reason == NULL;
 }
+
+/*  -------------------------------------------------------- addresses */
 
 bool
 lk_init_look (lk_init *self)

@@ -226,7 +226,16 @@ plan_config (lk_init *self)
 
 #define SECURITY "router/security"
 
-/*  The first host makes them, one that is invited has got them; what is there
+void
+lk_init_make_keys (lk_init *self)
+{
+    lk_curve_key *own = &self->ring.key[0];
+    self->ring = (lk_curve_ring) {.count = 1};
+    lk_curve_make (&own->pair);
+    snprintf (own->host, sizeof own->host, "%s", self->host);
+}
+
+/*  The first host makes them, one that is invited has them; what is there
  *  already is used. */
 static bool
 plan_keys (lk_init *self)
@@ -251,7 +260,7 @@ plan_keys (lk_init *self)
     if (!is_enrolled && error == LK_OK) {
         self->ring = there;
     } else if (!is_enrolled) {
-        lk_curve_make (&self->ring.pair[self->ring.count++]);
+        lk_init_make_keys (self);
     }
     if (self->router.security == LK_SECURITY_CURVE) {
         return true;
@@ -301,7 +310,8 @@ lk_init_show (const lk_init *self)
                 self->lock.state_dir, LK_PATH_STATE_FILE, self->cluster);
     }
     if (self->keys) {
-        printf ("%s: the keys of the cluster's routers\n", self->router.keys);
+        printf ("%s: the keys of this host's router, and of others\n",
+                self->router.keys);
     }
     if (self->wish) {
         printf ("%s/%s: the wish to become a member\n", self->lock.state_dir,

@@ -10,6 +10,7 @@
 #define LK_INVITATION_H
 
 #include "net/curve.h"
+#include "net/problem.h"
 #include <lockkeeper/message.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/*  keys.c - `lockkeeper keys`: those of the cluster's routers
+/*  keys.c - `lockkeeper keys`: by which routers know each other
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,7 +7,9 @@
 #include "settings/keys.h"
 #include "cli/cli.h"
 #include "cli/setup/config.h"
-#include "net/curve.h"
+#include "cli/setup/host_keys.h"
+#include "cli/survey.h"
+#include "net/curve_ring.h"
 #include "net/paths.h"
 #include "settings/router.h"
 #include "wire/message_frame.h"
@@ -20,66 +22,171 @@
 
 /*  -------------------------------------------------------- asking */
 
-static void
-print_list (const lk_message *answer, const char *field, const char *title)
+static const char *
+text_of (const lk_message *message, const char *field)
 {
-    const char *item;
-    for (size_t i = 0; (item = lk_message_item (answer, field, i)) != NULL;
-         i++) {
-        printf ("%s%s", i > 0 ? " " : title, item);
-    }
-    if (lk_message_item_count (answer, field) > 0) {
-        putchar ('\n');
-    }
+    const char *text = lk_message_text (message, field);
+    return text != NULL ? text : "?";
 }
 
-static int
-print_keys (const lk_message *answer)
+/*  NULL: said why. */
+static lk_message *
+ask (lk_requester *asker, const char *command)
 {
-    const char *key;
-    printf ("security     %s\n", lk_message_text (answer, "security"));
-    for (size_t i = 0; (key = lk_message_item (answer, "keys", i)) != NULL;
-         i++) {
-        printf ("%s%s\n", i == 0 ? "in use       " : "accepted     ", key);
-    }
-    printf ("invitations  %lld\n",
-            (long long) lk_message_number (answer, "invited", 0));
-    return LK_EXIT_OK;
-}
-
-/*  A host that is away keeps what it has. */
-static int
-print_change (const lk_message *answer)
-{
-    const char *key = lk_message_text (answer, "key");
-    if (key != NULL) {
-        printf ("in use       %s\n", key);
-    }
-    print_list (answer, "told", "told         ");
-    print_list (answer, "missing", "not told     ");
-    return lk_message_item_count (answer, "missing") > 0 ? LK_EXIT_NO
-                                                         : LK_EXIT_OK;
-}
-
-static int
-ask (const lk_options *options, const char *command)
-{
-    lk_requester *asker = lk_cli_asker (options->endpoint);
-    if (asker == NULL) {
-        return LK_EXIT_FAILED;
-    }
     lk_message *question = lk_message_new ("router@.", command);
     lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
     const char *reason =
         answer != NULL ? lk_message_text (answer, "reason") : "no answer";
-    const int code =
-        reason != NULL
-            ? lk_cli_fail (LK_EXIT_FAILED, "keys are not changed: %s", reason)
-        : lk_message_is (answer, "KEYS") ? print_keys (answer)
-                                         : print_change (answer);
+    if (reason != NULL) {
+        lk_cli_fail (0, "keys are not changed: %s", reason);
+        lk_message_destroy (&answer);
+    }
+    return answer;
+}
+
+/*  One of the whole cluster has no host. */
+static void
+print_key (const lk_message *row)
+{
+    const char *host = text_of (row, "host");
+    printf ("%-12s %-10s %s\n", text_of (row, "state"),
+            host[0] != '\0' ? host : LK_HOST_KEY_ANY, text_of (row, "key"));
+}
+
+static int
+show (lk_requester *asker)
+{
+    lk_message *answer = ask (asker, "KEYS");
+    lk_message *row;
+    if (answer == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    printf ("security     %s\n", text_of (answer, "security"));
+    for (size_t i = 0; (row = lk_message_row (answer, "keys", i)) != NULL;
+         i++) {
+        print_key (row);
+        lk_message_destroy (&row);
+    }
+    printf ("invitations  %lld\n",
+            (long long) lk_message_number (answer, "invited", 0));
     lk_message_destroy (&answer);
-    lk_requester_destroy (&asker);
-    return code;
+    return LK_EXIT_OK;
+}
+
+static int
+rotate (lk_requester *asker)
+{
+    lk_message *answer = ask (asker, "ROTATEKEYS");
+    if (answer == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    printf ("pending      %-10s %s\n", lk_requester_host (asker),
+            text_of (answer, "key"));
+    lk_message_destroy (&answer);
+    return LK_EXIT_OK;
+}
+
+/*  -------------------------------------------------------- withdrawing */
+
+/*  What this host is known by, and whether all can do without a pair of the
+ *  whole cluster. */
+typedef struct {
+    const char *host;
+    char used[LK_CURVE_TEXT_SIZE];
+    bool is_own;       /* it is this host's */
+    bool is_shared;    /* there is a pair of the whole cluster */
+    bool drops_shared; /* which is to go */
+} former;
+
+static void
+take_key (former *self, const lk_message *row)
+{
+    const char *host = text_of (row, "host");
+    self->is_shared |= host[0] == '\0';
+    if (strcmp (text_of (row, "state"), "in use") == 0) {
+        self->is_own = host[0] != '\0';
+        snprintf (self->used, sizeof self->used, "%s", text_of (row, "key"));
+    }
+}
+
+static bool
+has_key (const lk_message *answer, const char *host)
+{
+    bool found = false;
+    lk_message *row;
+    for (size_t i = 0;
+         !found && (row = lk_message_row (answer, "keys", i)) != NULL; i++) {
+        found = strcmp (text_of (row, "host"), host) == 0
+                && strcmp (text_of (row, "state"), "pending") != 0;
+        lk_message_destroy (&row);
+    }
+    return found;
+}
+
+/*  Who is away would not know the others when it comes back. */
+static bool
+all_have_keys (lk_requester *asker, const lk_message *answer)
+{
+    lk_survey survey;
+    bool all = true;
+    lk_survey_take (&survey, asker, ANSWER_MS);
+    for (size_t i = 0; i < survey.count; i++) {
+        const lk_survey_host *host = &survey.host[i];
+        if (!has_key (answer, host->name)) {
+            all = false;
+            lk_cli_fail (0,
+                         "host '%s' has no key of its own: `lockkeeper keys "
+                         "rotate` there first, or forget it",
+                         host->name);
+        } else if (!host->live) {
+            all = false;
+            lk_cli_fail (0,
+                         "host '%s' is not connected, and could not come back: "
+                         "wait for it, or forget it",
+                         host->name);
+        }
+    }
+    lk_survey_clear (&survey);
+    return all;
+}
+
+static bool
+is_former (void *context, const lk_host_key *key)
+{
+    const former *self = context;
+    return strcmp (key->host, LK_HOST_KEY_ANY) == 0
+               ? self->drops_shared
+               : strcmp (key->host, self->host) == 0
+                     && strcmp (key->key, self->used) != 0;
+}
+
+static int
+withdraw (lk_requester *asker)
+{
+    former self = {.host = lk_requester_host (asker)};
+    lk_message *answer = ask (asker, "KEYS");
+    lk_message *row;
+    size_t count;
+    if (answer == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    for (size_t i = 0; (row = lk_message_row (answer, "keys", i)) != NULL;
+         i++) {
+        take_key (&self, row);
+        lk_message_destroy (&row);
+    }
+    self.drops_shared = self.is_shared && all_have_keys (asker, answer);
+    lk_message_destroy (&answer);
+    if (!self.is_own) {
+        return LK_EXIT_NO;
+    }
+    const int code = lk_host_keys_withdraw (asker, is_former, &self, &count);
+    if (code == LK_EXIT_OK && count == 0) {
+        lk_cli_hint ("there is no former key to withdraw");
+    }
+    return code == LK_EXIT_OK && self.is_shared && !self.drops_shared
+               ? LK_EXIT_NO
+               : code;
 }
 
 /*  -------------------------------------------------------- making */
@@ -96,7 +203,7 @@ make (const char *path)
                             "makes new ones",
                             path);
     }
-    lk_curve_make (&ring.pair[0]);
+    lk_curve_make (&ring.key[0].pair);
     if (lk_curve_ring_write (&ring, path, &problem) != LK_OK) {
         return lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
     }
@@ -124,6 +231,11 @@ make_configured (void)
 
 /*  -------------------------------------------------------- the verb */
 
+static const struct {
+    const char *word;
+    int (*run) (lk_requester *asker);
+} forms[] = {{"show", show}, {"rotate", rotate}, {"withdraw", withdraw}};
+
 static int
 run_keys (int argc, char **argv)
 {
@@ -137,14 +249,13 @@ run_keys (int argc, char **argv)
         return options.count == 2 ? make (options.argument[1])
                                   : make_configured ();
     }
-    if (options.count == 1 && strcmp (what, "show") == 0) {
-        return ask (&options, "KEYS");
-    }
-    if (options.count == 1 && strcmp (what, "rotate") == 0) {
-        return ask (&options, "ROTATEKEYS");
-    }
-    if (options.count == 1 && strcmp (what, "withdraw") == 0) {
-        return ask (&options, "WITHDRAWKEYS");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (options.count == 1 && strcmp (what, forms[i].word) == 0) {
+            lk_requester *asker = lk_cli_asker (options.endpoint);
+            code = asker != NULL ? forms[i].run (asker) : LK_EXIT_FAILED;
+            lk_requester_destroy (&asker);
+            return code;
+        }
     }
     return lk_cli_misused (&lk_verb_keys,
                            "'keys' needs show, rotate, withdraw or make");
@@ -160,21 +271,26 @@ const lk_verb lk_verb_keys = {
     .name = "keys",
     .usage = "show|rotate|withdraw [options]\n"
              "       lockkeeper keys make [FILE]",
-    .summary = "The keys by which the cluster's routers know each other",
-    .intro = "  show           which are in use, and accepted\n"
-             "  rotate         makes a new pair, which all hosts that are "
-             "there use from now on;\n"
-             "                 the former ones stay accepted\n"
-             "  withdraw       all hosts that are there forget the former "
-             "ones; one that was\n"
-             "                 away then joins again, by `lockkeeper invite`\n"
-             "  make           makes the file of a cluster that has no keys "
-             "yet: see KEYS in\n"
-             "                 lockkeeper-router(8)\n",
+    .summary = "The keys by which routers know each other",
+    .intro =
+        "  show           this host's, which is in use, and those of others "
+        "that are accepted;\n"
+        "                 the settings of the cluster do not have yet what "
+        "is pending\n"
+        "  rotate         makes a new pair for this host, in use once the "
+        "settings have it;\n"
+        "                 the former one stays accepted\n"
+        "  withdraw       takes this host's former one out of the "
+        "settings, and a pair that all\n"
+        "                 hosts have from before, once each has its own\n"
+        "  make           makes such a pair for a cluster that has no keys "
+        "yet: see KEYS in\n"
+        "                 lockkeeper-router(8)\n",
     .options = takes,
     .help = "By root or the router's own user.\n"
             "\n"
-            "Exit code: 0; 1 some host was not told; 125 failed.\n",
+            "Exit code: 0; 1 it cannot be; 124 not confirmed in time; 125 "
+            "failed.\n",
     .arguments = follows,
     .run = run_keys,
 };

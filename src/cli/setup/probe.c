@@ -109,8 +109,7 @@ lk_probe_ask (const char *address, const lk_curve_calls *ways,
     self.listener = lk_listener_new (self.loop, &calls, &self);
     lk_timer_init (&self.timer, self.loop, on_time, &self);
     lk_timer_set (&self.timer, lk_clock_ms () + CONNECT_MS);
-    lk_listener_set_calls (self.listener, ways);
-    lk_listener_dial (self.listener, address, &identity);
+    lk_listener_dial (self.listener, address, ways, &identity);
     (void) lk_loop_run (self.loop);
     if (self.answer == NULL && self.stands) {
         (void) lk_problem_set (problem, LK_TIMEDOUT,
