@@ -168,12 +168,11 @@ lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
     lk_keyring *keyring = &self->keyring;
     lk_host_key keys[LK_HOST_KEYS_MAX];
     lk_curve_key *key;
-    const char *reason = objection (self, source);
-    if (reason == NULL && source->local->application) {
-        reason = "keys are told by services";
+    if (source->local->application || !is_owner (self, source)) {
+        refuse (self, source, message, "keys are told by services");
+        return;
     }
-    if (reason != NULL) {
-        refuse (self, source, message, reason);
+    if (keyring->security == LK_SECURITY_NONE) {
         return;
     }
     const size_t count = read_lines (message, keys);

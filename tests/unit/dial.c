@@ -399,6 +399,18 @@ START_TEST (nobody_is_there)
 }
 END_TEST
 
+/*  Not in clear, though a router is there that would take us so. */
+START_TEST (there_is_no_way)
+{
+    const lk_curve_calls none = {.plain = false};
+    char address[64];
+    snprintf (address, sizeof address, "127.0.0.1:%d", port_of (&far));
+    lk_listener_dial (near.listener, address, &none, &out);
+    ck_assert (is_told (&near, "!", SOON_MS));
+    ck_assert_str_eq (near.why.text, "no key of the router there is accepted");
+}
+END_TEST
+
 START_TEST (who_is_there_leaves_at_once)
 {
     const int listener = listen_at (INADDR_LOOPBACK + 2);
@@ -490,6 +502,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, one_of_two_addresses_refuses);
     tcase_add_loop_test (tcase, one_of_two_addresses_is_not_a_router, 0, 3);
     tcase_add_test (tcase, nobody_is_there);
+    tcase_add_test (tcase, there_is_no_way);
     tcase_add_test (tcase, who_is_there_leaves_at_once);
     tcase_add_test (tcase, names_take_their_time);
     tcase_add_test (tcase, no_descriptor_is_left);

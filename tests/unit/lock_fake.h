@@ -60,6 +60,7 @@ struct lk_node {
     lk_event event[EVENTS_MAX];
     lk_lock_kind kind[EVENTS_MAX];
     char reason[LK_REASON_MAX];
+    char text[2048]; /* of settings, the last */
     size_t count;
     const lk_node_wait *wait;
     size_t waits;
@@ -205,6 +206,11 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
     lk_event *noted = &self->event[self->count++];
     *noted = *event;
     keep_names (&noted->request);
+    if (event->settings.data) { /* so are they */
+        ck_assert_uint_lt (event->settings.size, sizeof self->text);
+        memcpy (self->text, event->settings.data, event->settings.size);
+        self->text[event->settings.size] = '\0';
+    }
     hear_app (noted);
     if (event->request.reason.size > 0) { /* it is the message's */
         memcpy (self->reason, event->request.reason.data,

@@ -201,7 +201,8 @@ lk_lockd_take_keys (lk_lockd *self, const lk_message *message, lk_event *event,
     const int64_t now = lk_bus_now (self->bus);
     const int64_t left_ms = settle_ms (self, &status);
     *kept = NULL;
-    if (text == NULL || self->keys_at_ms != INT64_MAX) {
+    if (text == NULL || self->keys_at_ms != INT64_MAX
+        || !lk_message_has (message, "pending")) {
         return false;
     }
     if (!self->keys_are_due || left_ms > 0) {
