@@ -366,6 +366,10 @@ not_linked () {
     ! linked "$1" "$2"
 }
 check 'and linked no more' await not_linked h1 h3
+check 'its connections were cut' await grep -q 'does not know our keys' \
+    "$work/h9/router.log"
+check 'before it said a word' code 1 grep -q 'its key is withdrawn' \
+    "$work/h9/router.log"
 start h2
 check 'h2 hears of it' await lacks h2 ' h3 '
 check 'and refuses it, too' await turns_away h2 "$stranger"
