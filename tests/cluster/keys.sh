@@ -180,6 +180,14 @@ start_held () {
 }
 check 'a lock is held' start_held
 
+#   A sandbox, whose settings have no keys at first; it is looked at below.
+"$lockkeeper" sandbox --hosts 3 -- sh -c "'$lockkeeper' wait-ready
+    '$lockkeeper' forget h3
+    '$lockkeeper' settings get router/key
+    '$lockkeeper' status" >"$work/box" 2>&1 &
+box=$!
+pids+=($!)
+
 #   ------------------------------------------------------------ none to curve
 
 #   A cluster that speaks in clear gets keys while it runs.
@@ -302,6 +310,12 @@ check 'they are linked' await all_linked
 LOCKKEEPER_ENDPOINT=ipc://$work/h6/router "$lockkeeper" keys withdraw \
     >"$work/withdrawn" 2>&1 &
 withdrawing=$!
+
+check 'a sandbox has ended' wait $box
+check 'that has withdrawn the key of h3' grep -q '^withdrawn    h3 ' "$work/box"
+check 'and has those of the others' test \
+    "$(grep -c '^h[12] .\{40\}$' "$work/box")" = 2
+check 'h3 is not linked' code 1 grep -q '^h3 .* live ' "$work/box"
 
 #   ------------------------------------------------------------ rotated
 

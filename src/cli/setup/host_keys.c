@@ -10,8 +10,11 @@
 #include "cli/setup/settings_change.h"
 #include "settings/edit.h"
 #include "util/alloc.h"
+#include "wire/message_frame.h"
 
 #include <stdio.h>
+
+#define ANSWER_MS 2000
 
 typedef struct {
     lk_host_key key[LK_HOST_KEYS_MAX];
@@ -21,10 +24,35 @@ typedef struct {
     size_t kept_count, dropped_count;
 } division;
 
-static void
-divide (division *self, const char *text, lk_host_key_fn *is_out, void *context)
+/*  Those that the router of this host accepts: settings that have none do not
+ *  say which count. */
+static size_t
+keys_of_router (lk_requester *asker, lk_host_key keys[LK_HOST_KEYS_MAX])
 {
-    const size_t count = lk_common_settings_keys (text, self->key);
+    lk_message *question = lk_message_new ("router@.", "KEYS");
+    lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
+    lk_message *row;
+    size_t count = 0;
+    for (size_t i = 0; answer != NULL && count < LK_HOST_KEYS_MAX
+                       && (row = lk_message_row (answer, "keys", i)) != NULL;
+         i++) {
+        const char *host = lk_message_text (row, "host");
+        const char *key = lk_message_text (row, "key");
+        if (host != NULL && key != NULL) {
+            snprintf (keys[count].host, sizeof keys[count].host, "%s",
+                      host[0] != '\0' ? host : LK_HOST_KEY_ANY);
+            snprintf (keys[count].key, sizeof keys[count].key, "%s", key);
+            count++;
+        }
+        lk_message_destroy (&row);
+    }
+    lk_message_destroy (&answer);
+    return count;
+}
+
+static void
+divide (division *self, size_t count, lk_host_key_fn *is_out, void *context)
+{
     for (size_t i = 0; i < count; i++) {
         lk_host_key_write (&self->key[i], self->line[i]);
         if (is_out (context, &self->key[i])) {
@@ -61,7 +89,12 @@ lk_host_keys_withdraw (lk_requester *asker, lk_host_key_fn *is_out,
         return code;
     }
     division *self = lk_alloc (sizeof *self);
-    divide (self, lk_message_text (base, "text"), is_out, context);
+    size_t found =
+        lk_common_settings_keys (lk_message_text (base, "text"), self->key);
+    if (found == 0) {
+        found = keys_of_router (asker, self->key);
+    }
+    divide (self, found, is_out, context);
     *count = self->dropped_count;
     if (*count > 0) {
         code = drop (self, asker, base);

@@ -19,7 +19,8 @@
 typedef bool lk_host_key_fn (void *context, const lk_host_key *key);
 
 /*  Withdraws those, by one change, and says which; none: *count is 0, and
- *  nothing is changed. The exit code; said why if it is not 0. */
+ *  nothing is changed. Settings that have no keys get all others. The exit
+ *  code; said why if it is not 0. */
 int lk_host_keys_withdraw (lk_requester *asker, lk_host_key_fn *is_out,
                            void *context, size_t *count);
 
