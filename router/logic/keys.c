@@ -219,10 +219,7 @@ lk_keys_on_invite (lk_router *self, const lk_source *source,
     lk_message *answer = lk_message_reply (message, "INVITE");
     lk_message_set_text (answer, "address", self->address);
     lk_message_set_text (answer, "cluster", self->cluster_name);
-    lk_message_set_text (
-        answer, "server_key",
-        lk_curve_ring_served (&self->keyring.ring, self->keyring.serves_own)
-            ->public_key);
+    lk_message_set_text (answer, "server_key", self->keyring.served.public_key);
     lk_message_set_text (answer, "secret_key", invitation->pair.secret_key);
     lk_message_set_number (answer, "minutes", minutes);
     lk_router_answer (self, source, &answer);

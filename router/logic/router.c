@@ -27,6 +27,7 @@ lk_router_init (lk_router *self, const lk_router_identity *identity,
     lk_cluster_init (&self->cluster);
     lk_cache_init (&self->cache, &identity->cache);
     self->gossip_ms = INT64_MAX;
+    self->keyring.serve_ms = INT64_MAX;
 }
 
 void
@@ -48,7 +49,9 @@ lk_router_deadline (const lk_router *self)
     const int64_t mesh_ms = lk_mesh_deadline (&self->mesh);
     const int64_t cache_ms = lk_cache_deadline (&self->cache);
     const int64_t first_ms = cache_ms < mesh_ms ? cache_ms : mesh_ms;
-    return self->gossip_ms < first_ms ? self->gossip_ms : first_ms;
+    const int64_t serve_ms = self->keyring.serve_ms;
+    const int64_t next_ms = serve_ms < first_ms ? serve_ms : first_ms;
+    return self->gossip_ms < next_ms ? self->gossip_ms : next_ms;
 }
 
 lk_party

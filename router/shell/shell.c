@@ -47,11 +47,10 @@ enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local;   /* processes of this host */
-    lk_listener *mesh;    /* other routers */
-    lk_zap *zap;          /* which of those may connect */
-    lk_curve_ring ring;   /* as it was read */
-    lk_curve_pair served; /* by which others find us now */
+    lk_listener *local; /* processes of this host */
+    lk_listener *mesh;  /* other routers */
+    lk_zap *zap;        /* which of those may connect */
+    lk_curve_ring ring; /* as it was read */
     const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
@@ -302,29 +301,33 @@ save_keys (void *shell, lk_problem *problem)
                                 problem);
 }
 
+/*  All who connected to us do so anew. */
+static void
+rekey (lk_shell *self)
+{
+    lk_keyring *keyring = &self->router.keyring;
+    for (size_t i = 0; i < keyring->ring.count; i++) {
+        keyring->ring.key[i].is_used = false;
+    }
+    keyring->must_cut = false;
+    lk_listener_rekey (self->mesh, &keyring->served);
+}
+
 /*  What was withdrawn counts no more even if that cannot be written. */
 static void
 keep_keys (lk_shell *self)
 {
     lk_keyring *keyring = &self->router.keyring;
-    const lk_curve_pair *served =
-        lk_curve_ring_served (&keyring->ring, keyring->serves_own);
     lk_problem problem;
-    if (!keyring->is_old || served == NULL) {
+    if (!keyring->is_old && self->router.now_ms < keyring->serve_ms) {
         return;
     }
-    keyring->is_old = false;
-    if (save_keys (self, &problem) != LK_OK) {
+    if (keyring->is_old && save_keys (self, &problem) != LK_OK) {
         lk_log_error ("keys: not kept over a restart: %s", problem.text);
     }
-    if (keyring->must_cut
-        || strcmp (served->public_key, self->served.public_key) != 0) {
-        keyring->must_cut = false;
-        for (size_t i = 0; i < keyring->ring.count; i++) {
-            keyring->ring.key[i].is_used = false;
-        }
-        self->served = *served;
-        lk_listener_rekey (self->mesh, served);
+    keyring->is_old = false;
+    if (lk_keyring_serve (keyring, self->router.now_ms) || keyring->must_cut) {
+        rekey (self);
     }
 }
 
@@ -502,7 +505,6 @@ read_keys (lk_shell *self, const lk_router_options *options,
         error = lk_curve_ring_read (&self->ring, options->keys, problem);
     }
     if (error == LK_OK && options->security != LK_SECURITY_NONE) {
-        self->served = *lk_curve_ring_served (&self->ring, false);
         error = check_keys (&self->ring, options, problem);
     }
     if (error == LK_OK && options->security != LK_SECURITY_NONE) {
@@ -517,7 +519,7 @@ bind_mesh (lk_shell *self, const lk_router_options *options,
            lk_problem *problem)
 {
     const bool is_curve = options->security == LK_SECURITY_CURVE;
-    const lk_curve_pair *pair = &self->served;
+    const lk_curve_pair *pair = lk_curve_ring_served (&self->ring, false);
     const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
                                                is_curve ? pair : NULL, problem);
     return error != LK_OK || options->listen_curve[0] == '\0'
@@ -616,6 +618,10 @@ open_router (lk_shell *self, const lk_router_options *options,
         lk_router_init (&self->router, &identity, &calls, self);
         self->router.keyring.security = options->security;
         self->router.keyring.ring = self->ring;
+        if (self->ring.count > 0) {
+            self->router.keyring.served =
+                *lk_curve_ring_served (&self->ring, false);
+        }
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,
                              &self->router);

@@ -14,6 +14,10 @@
 #define MINUTE_MS 60000
 #define PENDING_MS (60 * MINUTE_MS)
 
+/*  Less than there is between two changes of settings: when the former key is
+ *  withdrawn the new one is served for sure. */
+#define SERVE_MS 5000
+
 const char *
 lk_keyring_security (const lk_keyring *self)
 {
@@ -44,6 +48,28 @@ drop_stale (lk_keyring *self, int64_t now_ms)
             lk_curve_ring_remove (&self->ring, key);
         }
     }
+}
+
+bool
+lk_keyring_serve (lk_keyring *self, int64_t now_ms)
+{
+    const lk_curve_pair *next =
+        lk_curve_ring_served (&self->ring, self->serves_own);
+    if (next == NULL
+        || strcmp (next->public_key, self->served.public_key) == 0) {
+        self->serve_ms = INT64_MAX;
+        return false;
+    }
+    if (lk_curve_ring_find (&self->ring, self->served.public_key) != NULL) {
+        self->serve_ms =
+            self->serve_ms != INT64_MAX ? self->serve_ms : now_ms + SERVE_MS;
+        if (now_ms < self->serve_ms) {
+            return false;
+        }
+    }
+    self->serve_ms = INT64_MAX;
+    self->served = *next;
+    return true;
 }
 
 /*  -------------------------------------------------------- who comes */

@@ -31,8 +31,10 @@ typedef struct {
 typedef struct {
     lk_security security;
     lk_curve_ring ring;
-    bool is_old;     /* it was changed, and is to be written and used */
-    bool must_cut;   /* somebody came by a key that counts no more */
+    lk_curve_pair served; /* by which others find us now, */
+    int64_t serve_ms;     /* and the next one then, or never */
+    bool is_old;          /* it was changed, and is to be written and used */
+    bool must_cut;        /* somebody came by a key that counts no more */
     bool serves_own; /* others need no pair of the whole cluster to find us */
     bool is_open;    /* any host may change the settings: so keys are taken from
                        neighbours, too */
@@ -43,6 +45,11 @@ typedef struct {
 } lk_keyring;
 
 const char *lk_keyring_security (const lk_keyring *self); /* "none", ... */
+
+/*  Whether others are to find us by another pair from now on: by a new one some
+ *  seconds after it counts, since not all have heard of it at once, and by any
+ *  as soon as that before is withdrawn. Notes it. */
+bool lk_keyring_serve (lk_keyring *self, int64_t now_ms);
 
 /*  Whether who has that public key may connect, and as whom. */
 bool lk_keyring_admit (lk_keyring *self, const char *public_key, int64_t now_ms,

@@ -471,6 +471,31 @@ START_TEST (invitations_end)
 }
 END_TEST
 
+/*  Not at once, as long as the former one counts. */
+START_TEST (a_new_one_is_served)
+{
+    lk_keyring self = {.ring = ring_of (1), .serve_ms = INT64_MAX};
+    self.served = self.ring.key[0].pair;
+    ck_assert (!lk_keyring_serve (&self, 100));
+    add (&self.ring, "h1", true);
+    ck_assert (!lk_keyring_serve (&self, 100));
+    ck_assert_int_eq (self.serve_ms, INT64_MAX);
+    self.serves_own = true;
+    ck_assert (!lk_keyring_serve (&self, 100));
+    ck_assert_int_eq (self.serve_ms, 5100);
+    ck_assert (!lk_keyring_serve (&self, 5099));
+    ck_assert (lk_keyring_serve (&self, 5100));
+    ck_assert_str_eq (self.served.public_key, self.ring.key[0].pair.public_key);
+    ck_assert (!lk_keyring_serve (&self, 5100));
+    ck_assert_int_eq (self.serve_ms, INT64_MAX);
+    /*  At once, since nobody may come by the former one. */
+    add (&self.ring, "h1", true);
+    ck_assert (!lk_keyring_serve (&self, 6000));
+    lk_curve_ring_remove (&self.ring, &self.ring.key[1]);
+    ck_assert (lk_keyring_serve (&self, 6000));
+}
+END_TEST
+
 int
 main (void)
 {
@@ -484,6 +509,7 @@ main (void)
     tcase_add_test (tcase, who_has_a_key_is_let_in);
     tcase_add_test (tcase, who_comes_is_known);
     tcase_add_test (tcase, settings_say_which_count);
+    tcase_add_test (tcase, a_new_one_is_served);
     tcase_add_test (tcase, invitations_end);
     Suite *suite = suite_create ("curve");
     suite_add_tcase (suite, tcase);

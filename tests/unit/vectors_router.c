@@ -431,6 +431,7 @@ have_keys (void)
     router.keyring.security = LK_SECURITY_CURVE;
     add_key ("h1", key_of (0), true);
     add_key ("h2", key_of (1), false);
+    router.keyring.served = router.keyring.ring.key[0].pair;
     start_greeter ();
     start_lock (4020);
     dial (true);
