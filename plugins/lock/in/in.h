@@ -7,8 +7,8 @@
  *      peer_messages.c   what other lock services say
  *      members.c         LOCKMEMBERS: who is a member, and changes of that
  *      edits.c           LOCKSETTINGS: the cluster's settings, and changes
- *      recover.c         LOCKRECOVER: the cluster begins anew
  *      edit_rules.c      which of these are not taken
+ *      recover.c         LOCKRECOVER: the cluster begins anew
  *      joining.c         this host becomes one by itself
  *      host_keys.c       HOSTKEYS: keys of hosts, for the router and from it
  */
