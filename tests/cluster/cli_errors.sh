@@ -325,6 +325,11 @@ guarded STOP 10 \
 
 #   ------------------------------------------------------------ members
 
+says_it 125 "--cluster and --token-above are for 'recover'" \
+    cluster members --cluster c
+says_it 1 'nothing is begun: ...' cluster recover
+#   Of a majority that is lost, in cli_recover.
+unmet lockkeeper.1 'nothing is begun: --cluster NAME does it'
 says_it 1 "cannot add '...': no lock service of that name is heard" \
     cluster add h9 --wait 1
 says_it 1 "cannot remove '...': there is no member of that name" \
@@ -711,6 +716,9 @@ says_it 124 'no lock service answers' list
 says_it 124 'the lock service of this host does not answer' cluster members
 kill -9 "$(pid_of h1 lockd)"
 says_it 125 '...; is lockkeeper-lockd running on this host?' cluster members
+says_it 125 \
+    '...; is lockkeeper-lockd of this version running on this host?' \
+    cluster recover
 says_it 125 \
     'the list cannot be had: ...; is lockkeeper-lockd running on this host?' \
     list

@@ -104,6 +104,10 @@ keys 644 "others may read '...'" </dev/null
 fails lockkeeper-router.8 1 'cannot make a socket: ...' prlimit --nofile=20 \
     "$router" --host h9 --listen 'tcp://127.0.0.1:*' \
     --endpoint "ipc://$work/router"
+#   Of a cluster that begins anew, in cli_recover; and of a full disk then.
+unmet lockkeeper-lockd.8 'asked to begin generation=... by=...' \
+    "generation: ... -> ... cluster='...'" 'locks stand still: ...' \
+    'this host does not join by itself: ...'
 #   Threads that may be made are those of the user, and root may make all.
 unmet lockkeeper-router.8 'cannot make a thread: ...' \
     'cannot say who may connect: ...'

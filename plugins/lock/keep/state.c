@@ -123,9 +123,7 @@ wish_to_join (const lk_lockd *self)
     if (fd == -1 && errno != EEXIST) {
         (void) lk_problem_errno (&problem, "cannot write '%s/%s'",
                                  self->options.state_dir, LK_PATH_JOIN_FILE);
-        lk_log_error ("%s: `lockkeeper cluster add %s` makes this host a "
-                      "member again",
-                      problem.text, lk_bus_host (self->bus));
+        lk_log_error ("this host does not join by itself: %s", problem.text);
     }
     if (fd != -1) {
         close (fd);
