@@ -136,7 +136,7 @@ check 'sandbox of too many members' says 125 '--members needs a number' \
     "$lockkeeper" sandbox --members 4
 check 'sandbox without members' says 125 '--members needs a number' \
     "$lockkeeper" sandbox --members 0
-check 'cluster of nothing' says 125 "needs 'members', 'add' or 'remove'" \
+check 'cluster of nothing' says 125 "'add', 'remove' or 'recover'" \
     "$lockkeeper" cluster
 check 'cluster add of nobody' says 125 'needs the name of one host' \
     "$lockkeeper" cluster add

@@ -601,7 +601,7 @@ canary goes-by-the-monotonic-clock 1 unit/clock src/net/clock.c \
 canary sleeps-by-the-monotonic-clock 1 unit/clock src/net/loop.c \
     's/timerfd_create (CLOCK_BOOTTIME/timerfd_create (CLOCK_MONOTONIC/'
 canary judges-others-once 1 unit/lock_peers plugins/lock/keep/peers.c \
-    's/    \*joined = false;\n/&    if (peer->state == LK_OTHER_ACCEPTED) {\n        return peer->state;\n    }\n/'
+    's/    \*news = LK_NEWS_NONE;\n/&    if (peer->state == LK_OTHER_ACCEPTED) {\n        return peer->state;\n    }\n/'
 canary registers-any-process 1 unit/forward router/logic/session.c \
     's/if (peer\.pid > 0 && peer\.pid != pid) {/if (0) {/'
 canary an-overtaken-lock-counts 1 unit/core_sessions home.c \
