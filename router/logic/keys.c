@@ -161,6 +161,15 @@ withdraw (lk_router *self, lk_curve_key *key)
     lk_neighbour_cut (self, host);
 }
 
+/*  As long as that is there no other one tells them. */
+static bool
+has_other_keeper (lk_router *self, const lk_source *source)
+{
+    const lk_local *keeper =
+        lk_route_by_service (&self->route, lk_slice_of (self->keyring.keeper));
+    return keeper != NULL && keeper != source->local;
+}
+
 void
 lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
                      const lk_message *message)
@@ -170,6 +179,10 @@ lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
     lk_curve_key *key;
     if (source->local->application || !is_owner (self, source)) {
         refuse (self, source, message, "keys are told by services");
+        return;
+    }
+    if (has_other_keeper (self, source)) {
+        refuse (self, source, message, "another service tells the keys");
         return;
     }
     if (keyring->security == LK_SECURITY_NONE) {

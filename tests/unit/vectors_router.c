@@ -479,6 +479,11 @@ START_TEST (keys_of_hosts)
     ck_assert_str_eq (keys_are (), "h1 in use, h2 accepted");
     hear (LK_SIDE_LOCAL, "lock", "hostkeys");
     is_quiet ("lock");
+    /*  Of two services the first is believed. */
+    say (LK_SIDE_LOCAL, "greeter", "greeter@h1", "router@.", "HOSTKEYS",
+         "{\"keys\":[]}");
+    ck_assert_ptr_nonnull (
+        strstr (next ("greeter"), "another service tells the keys"));
     hear (LK_SIDE_MESH, IN, "newkey");
     says ("lock", "hostkeys-pending");
     ck_assert_str_eq (keys_are (), "h4 pending, h1 in use, h2 accepted");
