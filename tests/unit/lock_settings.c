@@ -302,6 +302,18 @@ START_TEST (is_locked)
 }
 END_TEST
 
+/*  A question that comes again when its change is in force, which shut its
+ *  asker out. */
+START_TEST (what_is_so_already_is_told)
+{
+    const lk_settings_id base = have (1, LOCKED_TO_H2);
+    forget_sent ();
+    ask_to_set ("cli-9@h3", 5, (lk_settings_id) {.version = 0}, LOCKED_TO_H2);
+    ck_assert_uint_eq (bus.count, 0);
+    ck_assert (last_event (LK_ON_CHANGE)->base.version < base.version);
+}
+END_TEST
+
 START_TEST (names_the_first_leader)
 {
     const lk_settings_id base = have (1, "# a\n");
@@ -337,9 +349,13 @@ main (void)
     const TTest *const asking[] = {tells_what_it_has, tells_of_none,
                                    tells_of_former_ones,
                                    status_tells_who_is_behind};
-    const TTest *const changes[] = {changes_them, one_at_a_time,
-                                    says_why_not, refuses_what_makes_no_sense,
-                                    is_locked,    names_the_first_leader};
+    const TTest *const changes[] = {changes_them,
+                                    one_at_a_time,
+                                    says_why_not,
+                                    refuses_what_makes_no_sense,
+                                    is_locked,
+                                    what_is_so_already_is_told,
+                                    names_the_first_leader};
     const group groups[] = {
         GROUP ("disk", disk, set_up_cluster),
         GROUP ("asking", asking, set_up_cluster),

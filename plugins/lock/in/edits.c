@@ -178,8 +178,12 @@ begin (lk_lockd *self, const lk_demand_change *demand,
        lk_event *event)
 {
     lk_problem problem;
+    /*  What is so already may be asked for again, even if by that its asker may
+     *  change nothing any more. */
+    const bool is_so = lk_settings_id_equal (demand->wanted, status->settings);
     const char *why =
-        lk_lockd_find_fault (self, demand, status, text, &problem);
+        is_so ? NULL
+              : lk_lockd_find_fault (self, demand, status, text, &problem);
     if (why) {
         fail (self, demand, LK_REFUSED, why);
         return false;
