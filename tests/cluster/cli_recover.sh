@@ -64,6 +64,10 @@ held=$!
 check 'a lock on one that does not' holds h4 b
 other=$!
 on h2 lock --static kept >"$work/kept"
+check 'settings' on h1 settings set settings/lock h1 h2 h3 h4
+has_settings () {
+    [ "$(on "$1" settings get settings/lock | paste -sd ' ')" = 'h1 h2 h3 h4' ]
+}
 
 #   ------------------------------------------------------------ one
 
@@ -87,6 +91,7 @@ check 'why it waits' says 1 'generation 1 begins when what was held before' \
     on h1 status
 check 'locks can be had' on h1 wait-ready --timeout 30
 check 'with two members' await are_members h1 'h1 h2'
+check 'settings are as they were' has_settings h2
 check 'what was held is free' on h2 run a -- true
 check 'what was static, too' on h2 lock --static kept
 on h2 lock --static new >"$work/new"
@@ -100,6 +105,7 @@ signal CONT h3 h4
 check 'it is told' await gone $other
 check 'those who were away join' await are_members h1 'h1 h2 h3 h4'
 check 'they hear the same' await are_members h4 'h1 h2 h3 h4'
+check 'with the settings' await has_settings h4
 check 'nothing is held twice' says 0 'nobody holds' on h4 list b
 names_generation () {
     on h4 status --json | grep -q '"generation":1'
@@ -132,6 +138,7 @@ check 'one begins a later one with both' recovers 0 'begun: ' h1 h2 \
     --cluster sandbox
 check 'they have locks again' on h2 wait-ready --timeout 30
 check 'both are members' await are_members h2 'h1 h2'
+check 'with their settings' has_settings h2
 signal CONT h3 h4
 check 'and all others come' await are_members h1 'h1 h2 h3 h4'
 done_checking

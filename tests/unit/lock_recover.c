@@ -245,6 +245,7 @@ START_TEST (rivals_stand_still)
     lockd.state.generation = second (OWN_ID);
     lockd.state.generation.id++;
     lockd.peers.charter.generation = lockd.state.generation;
+    lockd.state.facts.active.settings = (lk_settings_id) {4, {0x33, 0x44}};
     give (started_of (&theirs));
     ck_assert_str_eq (lk_message_command (bus.sent[0]), "LOCKSTARTED");
     ck_assert_int_eq (bus.stopped, LK_SERVICE_AGAIN + 1);
@@ -252,6 +253,7 @@ START_TEST (rivals_stand_still)
     ck_assert (state.has_rival);
     ck_assert_uint_eq (state.id, OWN_ID);
     ck_assert_uint_eq (state.facts.active.members, 0);
+    ck_assert_uint_eq (state.facts.active.settings.version, 4);
 }
 END_TEST
 
@@ -270,10 +272,13 @@ START_TEST (who_stands_still_hears_nobody)
     ck_assert_uint_eq (node.count, 0);
     ck_assert_int_eq (bus.stopped, 0);
     forget_sent ();
+    lockd.state.facts.active.settings = (lk_settings_id) {4, {0x33, 0x44}};
+    node.status.settings_text = (lk_name) {"# a\n", 4};
     ask_to ("h2", "blue");
     ck_assert_int_eq (bus.stopped, LK_SERVICE_AGAIN + 1);
     const lk_lock_state state = read_disk (&hostmap);
     ck_assert_uint_eq (state.generation.number, 2);
+    ck_assert_uint_eq (state.generation.settings.version, 4);
     ck_assert_uint_eq (state.generation.member[1].former, 0x92);
     ck_assert (!state.has_rival);
 }

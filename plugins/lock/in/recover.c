@@ -214,8 +214,7 @@ make_plan (recovery *self, const lk_message *request)
     lk_node_get_status (self->lockd->node, &self->status);
     self->next.number = state->generation.number + 1;
     self->next.id = lk_random_id ();
-    self->next.settings = state->has_rival ? state->generation.settings
-                                           : state->facts.active.settings;
+    self->next.settings = state->facts.active.settings;
     return read_members (self, request) && are_dead (self) && is_needed (self)
            && has_settings (self) && choose_terms (self, request);
 }

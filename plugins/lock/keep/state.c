@@ -161,8 +161,9 @@ lk_lockd_enter (lk_lockd *self, const lk_generation *generation)
 bool
 lk_lockd_stand_still (lk_lockd *self)
 {
+    const lk_settings_id settings = self->state.facts.active.settings;
     self->state.has_rival = true;
-    self->state.facts.active = (lk_decree) {.members = 0};
+    self->state.facts.active = (lk_decree) {.settings = settings};
     if (!lk_lockd_persist (self)) {
         return false;
     }
