@@ -5,6 +5,7 @@
  */
 
 #include "shell.h"
+#include "authentication.h"
 #include "ends.h"
 #include "events.h"
 #include "forward.h"
@@ -23,7 +24,6 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/random.h"
-#include "net/zap.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -47,10 +47,9 @@ enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local; /* processes of this host */
-    lk_listener *mesh;  /* other routers */
-    lk_zap *zap;        /* which of those may connect */
-    lk_curve_ring ring; /* as it was read */
+    lk_listener *local;               /* processes of this host */
+    lk_listener *mesh;                /* other routers */
+    lk_authentication authentication; /* which of those may connect */
     const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
@@ -293,44 +292,6 @@ flush_and_turn (lk_shell *self)
     return false;
 }
 
-static lk_err
-save_keys (void *shell, lk_problem *problem)
-{
-    lk_shell *self = shell;
-    return lk_curve_ring_write (&self->router.keyring.ring, self->options->keys,
-                                problem);
-}
-
-/*  All who connected to us do so anew. */
-static void
-rekey (lk_shell *self)
-{
-    lk_keyring *keyring = &self->router.keyring;
-    for (size_t i = 0; i < keyring->ring.count; i++) {
-        keyring->ring.key[i].is_used = false;
-    }
-    keyring->must_cut = false;
-    lk_listener_rekey (self->mesh, &keyring->served);
-}
-
-/*  What was withdrawn counts no more even if that cannot be written. */
-static void
-keep_keys (lk_shell *self)
-{
-    lk_keyring *keyring = &self->router.keyring;
-    lk_problem problem;
-    if (!keyring->is_old && self->router.now_ms < keyring->serve_ms) {
-        return;
-    }
-    if (keyring->is_old && save_keys (self, &problem) != LK_OK) {
-        lk_log_error ("keys: not kept over a restart: %s", problem.text);
-    }
-    keyring->is_old = false;
-    if (lk_keyring_serve (keyring, self->router.now_ms) || keyring->must_cut) {
-        rekey (self);
-    }
-}
-
 static void
 flush (void *user)
 {
@@ -343,7 +304,7 @@ flush (void *user)
         flush_all (self);
     }
     lk_manager_tell (&self->manager);
-    keep_keys (self);
+    lk_authentication_keep (&self->authentication);
     lk_remembered_keep (&self->remembered, &self->router);
     const int64_t deadline = lk_router_deadline (&self->router);
     lk_timer_set (&self->timer, !done           ? self->router.now_ms
@@ -446,24 +407,6 @@ on_signal (void *user, int number)
 
 /*  -------------------------------------------------------- life */
 
-/*  -------------------------------------------------------- keys */
-
-/*  A router of another cluster, or none. */
-static bool
-may_connect (void *user, const char *public_key, const char *address,
-             char name[LK_CURVE_USER_SIZE])
-{
-    lk_shell *self = user;
-    lk_router *router = woken (self);
-    if (lk_keyring_admit (&router->keyring, public_key, router->now_ms, name)) {
-        return true;
-    }
-    router->count.refused++;
-    lk_neighbour_note_refusal (&self->router, "refused",
-                               "its key is not of this cluster", "?", address);
-    return false;
-}
-
 static const char *
 user_of (void *shell, const lk_identity *identity)
 {
@@ -478,40 +421,11 @@ met (void *shell, const lk_identity *identity)
     lk_newcomers_strike (lk_listener_fd (self->mesh, identity));
 }
 
-/*  A file that was copied, or a host that has another name now. */
 static lk_err
-check_keys (const lk_curve_ring *ring, const lk_router_options *options,
-            lk_problem *problem)
+save_keys (void *shell, lk_problem *problem)
 {
-    for (size_t i = 0; i < ring->count; i++) {
-        const lk_curve_key *key = &ring->key[i];
-        if (lk_curve_key_is_ours (key) && key->host[0] != '\0'
-            && strcmp (key->host, options->host) != 0) {
-            return lk_problem_set (problem, LK_INVALID,
-                                   "'%s' has the keys of host '%s', and this "
-                                   "is '%s'",
-                                   options->keys, key->host, options->host);
-        }
-    }
-    return LK_OK;
-}
-
-static lk_err
-read_keys (lk_shell *self, const lk_router_options *options,
-           lk_problem *problem)
-{
-    lk_err error = LK_OK;
-    if (options->security != LK_SECURITY_NONE) {
-        error = lk_curve_ring_read (&self->ring, options->keys, problem);
-    }
-    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
-        error = check_keys (&self->ring, options, problem);
-    }
-    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
-        self->zap = lk_zap_new (self->loop, may_connect, self, problem);
-        error = self->zap != NULL ? LK_OK : LK_SYSTEM;
-    }
-    return error;
+    lk_shell *self = shell;
+    return lk_authentication_save (&self->authentication, problem);
 }
 
 static lk_err
@@ -519,7 +433,7 @@ bind_mesh (lk_shell *self, const lk_router_options *options,
            lk_problem *problem)
 {
     const bool is_curve = options->security == LK_SECURITY_CURVE;
-    const lk_curve_pair *pair = lk_curve_ring_served (&self->ring, false);
+    const lk_curve_pair *pair = lk_authentication_pair (&self->authentication);
     const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
                                                is_curve ? pair : NULL, problem);
     return error != LK_OK || options->listen_curve[0] == '\0'
@@ -563,7 +477,8 @@ open_sockets (lk_shell *self, const lk_router_options *options,
     self->local = lk_listener_new (self->loop, &local_calls, self);
     lk_ends_init (&self->ends, &self->router, self->loop, self->local);
     self->mesh = lk_listener_new (self->loop, &mesh_calls, self);
-    lk_err error = read_keys (self, options, problem);
+    lk_err error = lk_authentication_open (&self->authentication, self->loop,
+                                           options, problem);
     if (error == LK_OK) {
         error = bind_mesh (self, options, problem);
     }
@@ -616,12 +531,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
-        self->router.keyring.security = options->security;
-        self->router.keyring.ring = self->ring;
-        if (self->ring.count > 0) {
-            self->router.keyring.served =
-                *lk_curve_ring_served (&self->ring, false);
-        }
+        lk_authentication_begin (&self->authentication, &self->router,
+                                 self->mesh);
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,
                              &self->router);
@@ -645,7 +556,7 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_listener_destroy (&self->local, LINGER_MS);
     lk_listener_destroy (&self->mesh, LINGER_MS);
-    lk_zap_destroy (&self->zap);
+    lk_authentication_clear (&self->authentication);
     lk_loop_destroy (&self->loop);
 }
 
