@@ -11,13 +11,13 @@
 #include "cli/setup/cluster_recover.h"
 
 #include "cli/columns.h"
+#include "cli/setup/settings_change.h"
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ANSWER_MS 3000
@@ -83,7 +83,7 @@ static const lk_column columns[COLUMNS] = {
     [OWNER] = {.head = "OWNER", .width = 16},
     [NAME] = {.head = "NAME"}};
 
-/*  What is held as far as this host knows. */
+/*  The holders that are known here. */
 typedef struct {
     lk_columns *table;
     size_t count;
@@ -138,8 +138,8 @@ add_list (holders *self, lk_requester *asker, const char *to, const char *which)
     }
 }
 
-/*  What is in the table of one that led, of those that go on; else what this
- *  host's own programs hold. */
+/*  From the table of a member that led; else the locks of this host's own
+ *  programs. */
 static void
 print_held (lk_requester *asker, const lk_message *answer)
 {
@@ -179,19 +179,14 @@ print_hosts (const char *title, const lk_message *answer, const char *field)
 static void
 print_settings (const lk_message *answer)
 {
-    char text[32] = "";
-    struct tm utc;
-    const time_t since = (time_t) lk_message_number (answer, "since", 0);
+    char time[LK_SETTINGS_TIME_SIZE];
     const int64_t version = lk_message_number (answer, "settings", 0);
     if (version == 0) {
         return;
     }
-    if (since != 0 && gmtime_r (&since, &utc) != NULL) {
-        strftime (text, sizeof text, " of %Y-%m-%dT%H:%M:%SZ", &utc);
-    }
     printf ("settings     version %" PRId64
-            "%s: what was withdrawn since is valid again\n",
-            version, text);
+            " of %s: what was withdrawn since is valid again\n",
+            version, lk_settings_time (answer, time));
 }
 
 static void
@@ -225,7 +220,7 @@ print_risk (const lk_message *answer)
 
 /*  -------------------------------------------------------- the word */
 
-/*  What a person types; false: nobody is there, or says nothing. */
+/*  A person types it; false: nobody is there, or says nothing. */
 static bool
 read_name (char name[NAME_SIZE])
 {
