@@ -367,7 +367,7 @@ host_of (const lk_message *event)
     return host && lk_address_is_name (lk_slice_of (host)) ? host : NULL;
 }
 
-/*  What the settings lack of the keys that the router knows. */
+/*  Keys that the router knows, and the settings lack. */
 static void
 take_keys (lk_lockd *self, const lk_message *message)
 {

@@ -97,8 +97,8 @@ add_line (lk_message *message, const lk_curve_key *key)
                          line);
 }
 
-/*  What the settings lack is told to who keeps them, with all else that counts
- *  here: settings without any key need that, too. */
+/*  Keys that the settings lack are told to the service that keeps those, with
+ *  all others that count here: settings without any key need these, too. */
 static void
 tell_pending (lk_router *self)
 {
@@ -147,7 +147,7 @@ all_have_keys (lk_router *self)
     return true;
 }
 
-/*  Who came by it, or was reached by it, is not heard any more. */
+/*  A router that came by it, or was reached by it, is not heard any more. */
 static void
 withdraw (lk_router *self, lk_curve_key *key)
 {

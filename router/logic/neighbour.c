@@ -266,7 +266,7 @@ is_linked_by (const lk_router *self, const lk_mesh_link *link, const char *host)
                : user != NULL && strcmp (user, LK_CURVE_MEMBER) == 0;
 }
 
-/*  What it sent before is heard no more, either. */
+/*  Messages that it sent before are not heard, either. */
 void
 lk_neighbour_cut (lk_router *self, const char *host)
 {

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What a key means is router/tables/keyring.h's.
+ *  The meaning of a key is router/tables/keyring.h's.
  */
 
 #ifndef LK_ROUTER_AUTHENTICATION_H

@@ -47,7 +47,7 @@ is_host_key (const char *value)
     return lk_host_key_read (&key, value);
 }
 
-/*  What they can say. */
+/*  All keys that they can have. */
 static const struct {
     const char *path;
     bool (*is_good) (const char *value);

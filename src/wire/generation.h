@@ -43,7 +43,7 @@ typedef struct {
     lk_generation_member member[LK_MEMBERS_MAX];
 } lk_generation;
 
-/*  What another's generation is to a host. */
+/*  How another's generation stands to that of a host. */
 typedef enum {
     LK_GENERATION_SAME,
     LK_GENERATION_EARLIER, /* it is to hear of ours */

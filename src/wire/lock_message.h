@@ -53,8 +53,8 @@ typedef struct {
     uint64_t hash[2]; /* of the text */
 } lk_settings_id;
 
-/*  Who matters, and by which settings. Genesis: number 0, members, no leaders;
- *  settings in a later generation alone. */
+/*  The hosts that matter, and their settings. Genesis: number 0, members, no
+ *  leaders; settings in a later generation alone. */
 typedef struct {
     lk_term term;
     lk_hosts members;

@@ -4,8 +4,9 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   Who is stopped (SIGSTOP) lives and is not heard, like one behind a cut: when
-#   it goes on, the cut is over. Leases are short, so that nothing takes long.
+#   A host that is stopped (SIGSTOP) lives and is not heard, like one behind a
+#   cut: when it goes on, the cut is over. Leases are short, so that nothing
+#   takes long.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"

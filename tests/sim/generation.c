@@ -65,7 +65,7 @@ sim_generation_spares (const sim_world *world, uint8_t host)
 
 /*  -------------------------------------------------------- entering */
 
-/*  What was on its disk beside facts and journal. */
+/*  Texts that were on its disk beside facts and journal. */
 static void
 take_texts (sim_world *world, uint8_t host, uint8_t former)
 {
@@ -119,7 +119,7 @@ begin_as (sim_world *world, uint8_t host, uint8_t former, size_t generation)
               host, 0);
 }
 
-/*  What is held there is lost: its lease page says so before anything else. */
+/*  Its locks are lost: its lease page says so before anything else. */
 static void
 enter (sim_world *world, uint8_t former, size_t generation)
 {

@@ -51,7 +51,7 @@ bool sim_generation_is_pending (struct sim_world *world);
  *  names it. */
 bool sim_generation_spares (const struct sim_world *world, uint8_t host);
 
-/*  What a message of that host is to this one; false: it is not read. */
+/*  Whether that host reads the message; it may enter a generation by it. */
 bool sim_generation_admits (struct sim_world *world, uint8_t host,
                             const lk_lock_message *message);
 

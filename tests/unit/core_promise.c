@@ -150,8 +150,8 @@ START_TEST (a_process_does_not_lead_where_it_promised_before)
 }
 END_TEST
 
-/*  Whoever votes has had the generation on its disk so long that nothing of
- *  the former one is believed any more. */
+/*  A voter has had the generation on its disk so long that nothing of the
+ *  former one is believed any more. */
 START_TEST (a_generation_waits_for_the_one_before)
 {
     lk_node_config config;

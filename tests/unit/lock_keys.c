@@ -63,7 +63,7 @@ have (uint64_t version, const char *text)
     return id;
 }
 
-/*  What the router says, of up to two each; NULL: none. */
+/*  The router says these, up to two each; NULL: none. */
 static void
 router_says (const char *const pending[2], const char *const accepted[2])
 {
@@ -160,7 +160,7 @@ START_TEST (the_first_ones_are_all)
 }
 END_TEST
 
-/*  What is lacking and not pending was withdrawn. */
+/*  A key that is lacking and not pending was withdrawn. */
 START_TEST (later_ones_are_the_new_ones)
 {
     const char *const pending[] = {"h4 " K4, "h1 " K1};
@@ -255,7 +255,7 @@ END_TEST
 
 /*  -------------------------------------------------------- rules */
 
-/*  What a change from one text to the other comes to; NULL: it is made. */
+/*  Why one text is not changed to the other; NULL: it is. */
 static void
 judge (const char *from, const char *to, const char *problem)
 {

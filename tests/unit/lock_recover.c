@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is written when, and that whoever enters a generation or stands still
- *  ends, to begin anew. Which generation is what to whom: generation.c.
+ *  Their state on disk, and that a service which enters a generation or stands
+ *  still ends, to begin anew. Relations of generations: generation.c.
  */
 
 #include "lock_fake.h"
@@ -48,7 +48,7 @@ is_refused (const char *part)
     forget_sent ();
 }
 
-/*  What is on the disk. */
+/*  The state that is on the disk. */
 static lk_lock_state
 read_disk (lk_hostmap *hostmap)
 {

@@ -178,7 +178,7 @@ begin (lk_lockd *self, const lk_demand_change *demand,
        lk_event *event)
 {
     lk_problem problem;
-    /*  What is so already may be asked for again, even if by that its asker may
+    /*  Settings in force may be asked for again, even if by them the asker may
      *  change nothing any more. */
     const bool is_so = lk_settings_id_equal (demand->wanted, status->settings);
     const char *why =

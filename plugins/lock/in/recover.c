@@ -24,7 +24,7 @@
 
 #define PROBLEM_SIZE 320
 
-/*  What was asked, and what it comes to. */
+/*  A request, and the generation that it would begin. */
 typedef struct {
     lk_lockd *lockd;
     lk_node_status status;

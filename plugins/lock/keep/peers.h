@@ -96,7 +96,7 @@ bool lk_charter_read (lk_charter *self, const lk_message *message);
 void lk_packs_write (lk_message *message);
 bool lk_packs_read (const lk_message *message, bool *packs);
 
-/*  What a charter brings, beside its judgement. */
+/*  News that a charter brings, beside its judgement. */
 typedef enum {
     LK_NEWS_NONE,
     LK_NEWS_JOINED,  /* its cluster has become ours: that is to be kept and told

@@ -88,8 +88,8 @@ rotate (lk_requester *asker)
 
 /*  -------------------------------------------------------- withdrawing */
 
-/*  What this host is known by, and whether all can do without a pair of the
- *  whole cluster. */
+/*  The keys of this host, and whether all can do without a pair of the whole
+ *  cluster. */
 typedef struct {
     const char *host;
     char used[LK_CURVE_TEXT_SIZE];
@@ -123,7 +123,7 @@ has_key (const lk_message *answer, const char *host)
     return found;
 }
 
-/*  Who is away would not know the others when it comes back. */
+/*  A host that is away would not know the others when it comes back. */
 static bool
 all_have_keys (lk_requester *asker, const lk_message *answer)
 {

@@ -151,7 +151,7 @@ say_done (const void *context, const lk_message *answer)
     return LK_EXIT_OK;
 }
 
-/*  What was changed meanwhile is shown. */
+/*  Shows the difference if they were changed meanwhile. */
 static int
 take_refusal (const void *context, lk_err error, const char *text, bool given)
 {
