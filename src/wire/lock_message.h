@@ -121,12 +121,13 @@ typedef enum {
  *             host LK_NOBODY
  *    GONE     ticket.request.host and .session
  *    REPORT   ticket.request.host and .session; part, more, tickets
- *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked)
+ *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked),
+ *             ticket.age_ms
  *    RIPE     ticket.request, ticket.object
  *    CONVERT  ticket.request, ticket.object, ticket.mode.type, ticket.turn
  *    KEEP     ticket.request, ticket.object
- *    RESUME   ticket.request, ticket.object, ticket.mode.type; by: the request
- *             whose ticket it was
+ *    RESUME   ticket.request, ticket.object, ticket.mode.type, ticket.age_ms;
+ *             by: the request whose ticket it was
  *    CHECK    ticket.request, ticket.object, ticket.token */
 typedef struct {
     lk_op_kind kind;

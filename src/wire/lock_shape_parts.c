@@ -192,6 +192,7 @@ lk_shape_op (lk_fields *f, void *row)
     case LK_OP_CONFIRM:
         name_fields (f, &op->ticket);
         lk_field_hex (f, "token", &op->ticket.token);
+        lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         by_field (f, op);
         break;
     case LK_OP_CHECK:
@@ -206,6 +207,7 @@ lk_shape_op (lk_fields *f, void *row)
     case LK_OP_RESUME:
         name_fields (f, &op->ticket);
         lk_shape_type (f, &op->ticket.mode.type);
+        lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         lk_field_request (f, "former", &op->by);
         break;
     case LK_OP_RIPE:

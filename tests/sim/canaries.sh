@@ -420,6 +420,8 @@ canary no-grace 200 storm upkeep.c \
     's/entry->duration_ms + lk_grace_ms (lead->core, entry->duration_ms);/entry->duration_ms;/'
 canary no-margin-in-the-grace 1 unit/core_grace core.c \
     's/end_ms = lk_with_margin (\([^;]*\));/end_ms = \1;/'
+canary an-end-by-an-older-copy 1 unit/core_age apply.c \
+    's/op->ticket\.age_ms) {/op->ticket.age_ms \&\& 0) {/'
 canary unlocked-told-at-once 60 storm taking.c \
     's/    lk_stream_append (lead, &op);\n}/    lk_notice now = {.kind = LK_NOTICE_UNLOCKED, .request = ticket.request, .token = ticket.token};\n    lk_home_tell (lead, \&op, \&(lk_notices) {\&now, 1, 1});\n&/'
 

@@ -97,7 +97,7 @@ ask_holder (lk_leader *lead, const lk_msg_request *request,
         const lk_op op = lk_op_about (LK_OP_KEEP, ticket);
         lk_stream_append (lead, &op);
     } else {
-        lk_home_confirm (lead, ticket, entry->token);
+        lk_home_confirm (lead, ticket, entry);
     }
 }
 
@@ -203,7 +203,7 @@ static void
 miss_held (lk_leader *lead, const lk_msg_request *request)
 {
     if (!lk_table_reclaims (&lead->table, lk_leader_place (lead))) {
-        lk_home_confirm (lead, &request->ticket, 0);
+        lk_home_confirm (lead, &request->ticket, NULL);
     }
 }
 

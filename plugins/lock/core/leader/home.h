@@ -64,8 +64,12 @@ lk_entry *lk_home_find (const lk_leader *lead, const lk_ticket *ticket);
  *  proxy asks again. */
 void lk_home_refuse (lk_leader *lead, const lk_ticket *ticket, lk_err error);
 
-/*  Tells it, by an operation, that it is held with that token; 0: is gone. */
-void lk_home_confirm (lk_leader *lead, const lk_ticket *ticket, uint64_t token);
+/*  Tells it, by an operation, that it is held so; NULL: is gone. */
+void lk_home_confirm (lk_leader *lead, const lk_ticket *ticket,
+                      const lk_entry *held);
+
+/*  By which all leaders count its duration; 0: it has none. */
+int64_t lk_home_told_age (const lk_leader *lead, const lk_entry *held);
 
 /*  An operation with that ticket's request and object. */
 lk_op lk_op_about (lk_op_kind kind, const lk_ticket *ticket);

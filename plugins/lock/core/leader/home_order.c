@@ -42,6 +42,12 @@ lk_home_find (const lk_leader *lead, const lk_ticket *ticket)
                                                                   : NULL;
 }
 
+int64_t
+lk_home_told_age (const lk_leader *lead, const lk_entry *held)
+{
+    return held->duration_ms > 0 ? lk_entry_age (held, lead->core->now_ms) : 0;
+}
+
 lk_op
 lk_op_about (lk_op_kind kind, const lk_ticket *ticket)
 {
@@ -52,9 +58,12 @@ lk_op_about (lk_op_kind kind, const lk_ticket *ticket)
 }
 
 void
-lk_home_confirm (lk_leader *lead, const lk_ticket *ticket, uint64_t token)
+lk_home_confirm (lk_leader *lead, const lk_ticket *ticket, const lk_entry *held)
 {
     lk_op op = lk_op_about (LK_OP_CONFIRM, ticket);
-    op.ticket.token = token;
+    if (held) {
+        op.ticket.token = held->token;
+        op.ticket.age_ms = lk_home_told_age (lead, held);
+    }
     lk_stream_append (lead, &op);
 }

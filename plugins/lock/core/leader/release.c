@@ -54,7 +54,7 @@ lk_on_unlock (lk_leader *lead, const lk_lock_message *message)
     if (entry && !stays) {
         lk_home_drop (lead, entry);
     } else {
-        lk_home_confirm (lead, &request->ticket, 0);
+        lk_home_confirm (lead, &request->ticket, NULL);
     }
 }
 

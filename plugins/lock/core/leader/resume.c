@@ -71,11 +71,12 @@ lk_resume_order (lk_leader *lead, const lk_msg_request *request)
         former = own->unproved ? own : NULL;
     }
     if (is_proved) {
-        lk_home_confirm (lead, asking, own->token);
+        lk_home_confirm (lead, asking, own);
     } else if (former && fits (former, asking)) {
         lk_op op = lk_op_about (LK_OP_RESUME, asking);
         op.by = lk_entry_request (former);
         op.ticket.mode.type = asking->mode.type;
+        op.ticket.age_ms = lk_home_told_age (lead, former);
         lk_stream_append (lead, &op);
     } else {
         lk_home_refuse (lead, asking, LK_UNKNOWN);

@@ -10,6 +10,7 @@
 #include "entry.h"
 #include "grant.h"
 #include "holders.h"
+#include "unsaved.h"
 
 /*  The ticket of that request, if it is held, and of that home. */
 static lk_entry *
@@ -120,6 +121,18 @@ apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_notices *notices)
     }
 }
 
+/*  Its home tells by its own copy when it ends: no later home ends it sooner.
+ *  Protocol 9.11. */
+static void
+take_age (lk_table *self, lk_entry *entry, const lk_op *op)
+{
+    if (entry->duration_ms > 0
+        && lk_entry_age (entry, self->now_ms) > op->ticket.age_ms) {
+        lk_entry_set_age (entry, op->ticket.age_ms, self->now_ms);
+        lk_unsaved_add (self, entry);
+    }
+}
+
 /*  It is that of a later session of its host from now on, and held as its
  *  application knows it: a wish for another type is said again.
  *  Protocol 9.13: A restart. */
@@ -143,6 +156,7 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op,
     }
     lk_entry_rename (self, entry, op->ticket.request);
     lk_entry_put (self, entry);
+    take_age (self, entry, op);
     lk_apply_tell_locked (self, notices, entry);
     lk_apply_grant_or_note (self, home, queue, notices);
 }
@@ -154,13 +168,13 @@ digest_grant (const lk_entry *entry)
     return lk_digest_grant (&ticket);
 }
 
-/*  It changes nothing, but what is told has to be so on every leader.
- *  Protocol 9.8: Telling. */
+/*  It changes no more than an age, but what is told has to be so on every
+ *  leader. Protocol 9.8: Telling. */
 static void
 apply_confirm (lk_table *self, uint8_t home, const lk_op *op,
                lk_notices *notices)
 {
-    const lk_entry *entry = lk_table_find (self, op->ticket.request);
+    lk_entry *entry = lk_table_find (self, op->ticket.request);
     if (entry && lk_queue_home (self, entry->queue) == home) {
         self->did += digest_grant (entry);
     }
@@ -170,6 +184,7 @@ apply_confirm (lk_table *self, uint8_t home, const lk_op *op,
                                      .request = op->ticket.request});
     } else if (entry && lk_queue_home (self, entry->queue) == home
                && entry->token == op->ticket.token) {
+        take_age (self, entry, op);
         lk_apply_tell_locked (self, notices, entry);
     }
 }
