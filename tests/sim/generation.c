@@ -243,6 +243,15 @@ has_its_settings (const sim_world *world, uint8_t host)
     return id.version == 0 || lk_world_find_text (&world->base, host, id);
 }
 
+/*  Others may have come since it was planned. */
+static bool
+has_room (const sim_world *world)
+{
+    return world->base.count
+               + (size_t) __builtin_popcountll (world->generations.named)
+           <= SIM_HOSTS_MAX;
+}
+
 static void
 come_back (sim_world *world, uint8_t host)
 {
@@ -330,7 +339,7 @@ sim_generation_look (sim_world *world)
     }
     if (!self->is_begun && sim_host_is_up (world, self->founder)
         && !sim_host_is_paused (world, self->founder) && !hears_dead (world)) {
-        if (has_its_settings (world, self->founder)) {
+        if (has_its_settings (world, self->founder) && has_room (world)) {
             begin (world);
         } else {
             give_up (world);
