@@ -243,10 +243,9 @@ START_TEST (a_leader_is_asked)
 {
     const lk_settings_id base = have (1, "router\n" LINE ("h1", K1));
     forget_sent ();
-    set_keys ("lock@h2", base, "router\n" LINE ("h2", K2) LINE ("h1", K1));
+    set_keys ("lock@h2", base, "router\n" LINE ("h2", K2));
     check_text (only_sent ("lock@h2", "LOCKFAILED"), "error", "refused");
     forget_sent ();
-    node.status.decree.members = LK_HOST_BIT (lockd.self);
     set_keys ("lock@h2", base, "router\n" LINE ("h2", K2) LINE ("h1", K1));
     ck_assert_uint_eq (bus.count, 0);
     (void) last_event (LK_ON_CHANGE);
@@ -304,6 +303,11 @@ START_TEST (who_is_shut_out)
     node.status.decree.members = LK_HOST_BIT (lockd.self) | LK_HOST_BIT (h2);
     judge ("router\n" A B, "router\n" D B, half);
     judge ("router\n" A B, "router\n" D A B, NULL);
+    /*  One that had been alone, and the other has come. */
+    judge ("router\n" A, "router\n" A B, NULL);
+    judge ("router\n" A, "router\n" B, half);
+    /*  Of hosts that are no members. */
+    judge ("router\n" C, "router\n" A B C, NULL);
 }
 END_TEST
 

@@ -58,6 +58,15 @@ keeps_key (const changed_keys *keys, const char *host)
     return false;
 }
 
+/*  Whether it can be shut out: first keys are for all; one that was invited and
+ *  has none yet lacks it afterwards as before. */
+static bool
+has_key (const changed_keys *keys, bool had_any, const char *host)
+{
+    return keys->old_count == 0 || had_any
+           || lk_host_key_of (keys->old, keys->old_count, host) != NULL;
+}
+
 /*  More than half of the members have to be let in, whatever happens. */
 static const char *
 find_shut_out (const lk_lockd *self, const lk_node_status *status,
@@ -68,18 +77,18 @@ find_shut_out (const lk_lockd *self, const lk_node_status *status,
         lk_host_key_of (keys->old, keys->old_count, LK_HOST_KEY_ANY) != NULL;
     size_t members = 0, kept = 0;
     for (size_t i = 0; i < self->hostmap.count; i++) {
-        if (status->decree.members & LK_HOST_BIT (i)) {
+        const char *host = lk_hostmap_name (&self->hostmap, (lk_host) i);
+        if ((status->decree.members & LK_HOST_BIT (i))
+            && has_key (keys, had_any, host)) {
             members++;
-            kept += has_any
-                    || keeps_key (
-                        keys, lk_hostmap_name (&self->hostmap, (lk_host) i));
+            kept += has_any || keeps_key (keys, host);
         }
     }
     if (had_any && !has_any && kept < members) {
         return "some member has no key of its own yet: `lockkeeper keys "
                "rotate` there first";
     }
-    return 2 * kept > members
+    return 2 * kept > members || members == 0
                ? NULL
                : "half of the members or more would be shut out: they need a "
                  "'router/key' that they had before, too";
