@@ -480,8 +480,10 @@ void sim_checker_elects (sim_checker *self, const lk_decree *decree,
 void sim_checker_doorway (sim_checker *self, uint8_t host,
                           const lk_lock_message *message);
 
-/*  ... and of UNLOCKs by key and by force (checker_takings.c); another host has
- *  that number from now on; a reclaim knows of none that was done. */
+/*  ... and of UNLOCKs by key and by force (checker_takings.c); those of that
+ *  host that were said so far are not known any more, since another host has
+ *  its number from now on, or a leader forgot it; a reclaim knows of none that
+ *  was done. */
 void sim_checker_takings (sim_checker *self, uint8_t host,
                           const lk_lock_message *message);
 void sim_checker_forget_takings (sim_checker *self, uint8_t host);

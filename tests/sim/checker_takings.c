@@ -6,8 +6,8 @@
  *  A home that says UNLOCKED to one has ended the lock for it. Its proxy may
  *  not hear that, and asks again, maybe another home: which confirms it, and
  *  says neither that nobody holds the lock, nor that the key is another's; but
- *  after a reclaim, when no leader is left who knew.
- *  lockkeeper-protocol(7), 9.11.
+ *  after a reclaim, when no leader is left who knew, and after a leader forgot
+ *  the asker's host. lockkeeper-protocol(7), 9.11.
  */
 
 #include "checker.h"

@@ -9,6 +9,8 @@
 #include "names.h"
 #include "world.h"
 
+#include "node_view.h"
+
 #define OTHERS_MAX 3 /* that are there */
 
 static void
@@ -57,6 +59,20 @@ knows_another (const lk_node *node, uint8_t host)
     return (sim_known_by (node) & ~LK_HOST_BIT (host)) != 0;
 }
 
+/*  A leader knows nothing any more of the UNLOCKs by key and by force that the
+ *  host has said: it takes one that is said again for another one, and so does
+ *  a leader that has its table from this one. Protocol 9.11. A service that is
+ *  no leader by its table knows of none that anybody asks it for. */
+static void
+note_forgotten (sim_world *world, uint8_t host, uint8_t other)
+{
+    const lk_decree *decree = &lk_node_table (world->base.node[host])->decree;
+
+    if (lk_decree_place (decree, host) >= 0) {
+        sim_checker_forget_takings (&world->checker, other);
+    }
+}
+
 static void
 forget_one (sim_world *world)
 {
@@ -73,6 +89,7 @@ forget_one (sim_world *world)
             sim_tell (world, host, "forgets h%d", other);
             world->totals.forgotten++;
             lk_node_forget (world->base.node[host], other);
+            note_forgotten (world, host, other);
         }
     }
 }
