@@ -94,7 +94,8 @@ typedef struct {
 
 typedef struct {
     lk_decree decree;
-    bool from_disk;    /* its table is a journal's ... */
+    bool from_disk;    /* its table is a journal's, or was filled with one since
+                          the last decree in force ... */
     bool from_journal; /* ... and a reclaim has what is kept */
     bool in_force;
     int64_t in_force_at;
@@ -466,6 +467,9 @@ void sim_checker_in_force (sim_checker *self, const lk_decree *decree);
  *  contradicts one that is known, which is noted. */
 sim_known_decree *sim_checker_learn (sim_checker *self,
                                      const lk_decree *decree);
+
+/*  The entry of that term; NULL: it is not known. */
+sim_known_decree *sim_checker_find_decree (sim_checker *self, lk_term term);
 
 /*  Until when it may tell, by its clock, if it hears nobody more; 0: it does
  *  not lead. That is noted in true time, and nobody may when all is taken back

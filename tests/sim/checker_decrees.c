@@ -33,6 +33,17 @@ same_decree (const lk_decree *a, const lk_decree *b)
 /*  -------------------------------------------------------- decrees */
 
 sim_known_decree *
+sim_checker_find_decree (sim_checker *self, lk_term term)
+{
+    for (size_t i = self->known_count; i-- > 0;) {
+        if (sim_term_compare (self->known[i].decree.term, term) == 0) {
+            return &self->known[i];
+        }
+    }
+    return NULL;
+}
+
+sim_known_decree *
 sim_checker_learn (sim_checker *self, const lk_decree *decree)
 {
     sim_known_decree *known;
@@ -40,16 +51,14 @@ sim_checker_learn (sim_checker *self, const lk_decree *decree)
     if (decree->term.number == 0) {
         return NULL;
     }
-    for (size_t i = self->known_count; i-- > 0;) {
-        known = &self->known[i];
-        if (sim_term_compare (known->decree.term, decree->term) == 0) {
-            if (same_decree (&known->decree, decree)) {
-                return known;
-            }
-            sim_checker_fail (self, "TWO DECREES of one term: number %llu",
-                              (unsigned long long) decree->term.number);
-            return NULL;
-        }
+    known = sim_checker_find_decree (self, decree->term);
+    if (known && !same_decree (&known->decree, decree)) {
+        sim_checker_fail (self, "TWO DECREES of one term: number %llu",
+                          (unsigned long long) decree->term.number);
+        return NULL;
+    }
+    if (known) {
+        return known;
     }
     if (self->known_count == SIM_DECREES_MAX) {
         sim_checker_fail (self, "more decrees than the checker can hold");

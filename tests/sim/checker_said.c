@@ -14,17 +14,6 @@
 
 /*  -------------------------------------------------------- operations */
 
-static sim_known_decree *
-find_decree (sim_checker *self, lk_term term)
-{
-    for (size_t i = self->known_count; i-- > 0;) {
-        if (sim_term_compare (self->known[i].decree.term, term) == 0) {
-            return &self->known[i];
-        }
-    }
-    return NULL;
-}
-
 void
 sim_checker_count (sim_checker *self, uint8_t host, const lk_node *node)
 {
@@ -42,7 +31,7 @@ sim_checker_count (sim_checker *self, uint8_t host, const lk_node *node)
     }
     service->count = count;
     service->counted = table->decree.term;
-    known = find_decree (self, table->decree.term);
+    known = sim_checker_find_decree (self, table->decree.term);
     for (size_t home = 0; known && home < table->decree.leader_count; home++) {
         if (known->has[home][place] < table->sequence[home]) {
             known->has[home][place] = table->sequence[home];

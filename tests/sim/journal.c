@@ -137,6 +137,7 @@ note_table (sim_world *self, uint8_t place)
     host->sealed = view.sealed;
     host->late = view.late;
     host->whole = lk_node_table (node)->reclaim == 0;
+    host->filled = lk_node_table (node)->decree.term;
 }
 
 void
@@ -151,6 +152,18 @@ sim_journal_loaded (sim_world *self, uint8_t place)
         sim_checker_fail (&self->checker,
                           "JOURNAL: h%d's is not what was recorded", place);
     }
+}
+
+/*  Whether the decree that filled the holder's table took a journal, and the
+ *  judge did not hear that it came into force: it may have, and what was not on
+ *  disk is lacking all the same. */
+static bool
+has_from_disk (sim_world *self, const sim_host *holder)
+{
+    const sim_known_decree *former =
+        sim_checker_find_decree (&self->checker, holder->filled);
+
+    return former && former->from_disk && !former->in_force;
 }
 
 /*  A kept ticket that a former leader's journal has is in the table of the new
@@ -176,6 +189,8 @@ look_at_election (sim_world *self, uint8_t place)
             election.decree.reclaim && holder->late && holder->whole;
         self->totals.late_reclaims += known->from_journal;
         sim_tell (self, place, "takes the journal of h%d", election.holder);
+    } else if (known) {
+        known->from_disk |= has_from_disk (self, holder);
     }
 }
 

@@ -93,6 +93,7 @@ typedef struct {
                              step ... */
     bool late;            /* ... and may lack the last operations, ... */
     bool whole;           /* ... but is in no reclaim */
+    lk_term filled;       /* of the decree that filled it */
     uint64_t elected;     /* number of the last decree that was looked at */
     lk_settings_id edits; /* that it is asked for; version 0: none */
     uint8_t machine;      /* its number in the first generation */
