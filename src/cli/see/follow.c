@@ -9,8 +9,8 @@
 
 #include "cli/cli.h"
 #include "cli/see/past.h"
-#include "cli/see/tickets.h"
 #include "cli/survey.h"
+#include "cli/tickets.h"
 #include "net/clock.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"

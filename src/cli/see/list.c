@@ -8,7 +8,7 @@
 #include "cli/columns.h"
 #include "cli/see/owners.h"
 #include "cli/see/silence.h"
-#include "cli/see/tickets.h"
+#include "cli/tickets.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/message_frame.h"

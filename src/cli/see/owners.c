@@ -9,7 +9,7 @@
 
 #include "cli/see/owners.h"
 
-#include "cli/see/tickets.h"
+#include "cli/tickets.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 

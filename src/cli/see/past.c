@@ -8,8 +8,8 @@
 
 #include "cli/see/past.h"
 
-#include "cli/see/tickets.h"
 #include "cli/terminal.h"
+#include "cli/tickets.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 

@@ -11,7 +11,7 @@
 #include "cli/see/show.h"
 
 #include "cli/see/owners.h"
-#include "cli/see/tickets.h"
+#include "cli/tickets.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 

@@ -9,7 +9,7 @@
 #include "cli/columns.h"
 #include "cli/see/owners.h"
 #include "cli/see/silence.h"
-#include "cli/see/tickets.h"
+#include "cli/tickets.h"
 #include "wire/message_frame.h"
 
 #include <inttypes.h>

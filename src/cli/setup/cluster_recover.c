@@ -10,7 +10,7 @@
 
 #include "cli/setup/cluster_recover.h"
 
-#include "cli/columns.h"
+#include "cli/setup/held.h"
 #include "cli/setup/settings_change.h"
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
@@ -18,10 +18,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ANSWER_MS 3000
-#define NAME_SIZE 256
 #define OWN_SERVICE "lock@."
 
 static const char *
@@ -75,41 +73,24 @@ check (const lk_message *answer)
 
 /*  -------------------------------------------------------- held */
 
-enum { TYPE, HOST, OWNER, NAME, COLUMNS };
-
-static const lk_column columns[COLUMNS] = {
-    [TYPE] = {.head = "TYPE", .width = 16},
-    [HOST] = {.head = "HOST", .width = 14, .whole = true},
-    [OWNER] = {.head = "OWNER", .width = 16},
-    [NAME] = {.head = "NAME"}};
-
-/*  The holders that are known here. */
-typedef struct {
-    lk_columns *table;
-    size_t count;
-} holders;
-
 static void
-add_holder (holders *self, const lk_message *row)
+add_holder (lk_held *self, const lk_message *row)
 {
-    char type[48], room[LK_OBJECT_LEN_MAX];
-    lk_name name;
+    char room[LK_OBJECT_LEN_MAX];
+    lk_name name = {0};
     lk_flaw flaw;
-    snprintf (type, sizeof type, "%s%s", text_of (row, "type"),
-              lk_message_flag (row, "static") ? ",static" : "");
-    lk_columns_add (self->table);
-    lk_columns_set (self->table, TYPE, type);
-    lk_columns_set (self->table, HOST, text_of (row, "host"));
-    lk_columns_set (self->table, OWNER, text_of (row, "owner"));
-    if (lk_object_get (row, room, &name, &flaw)) {
-        lk_columns_set_bytes (self->table, NAME, name.data, name.size);
-    }
-    self->count++;
+    (void) lk_object_get (row, room, &name, &flaw);
+    const lk_held_lock it = {.type = text_of (row, "type"),
+                             .is_static = lk_message_flag (row, "static"),
+                             .host = text_of (row, "host"),
+                             .owner = text_of (row, "owner"),
+                             .name = name};
+    lk_held_add (self, &it);
 }
 
 /*  Returns where the next page begins, -1: there is none. */
 static int64_t
-add_page (holders *self, const lk_message *page)
+add_page (lk_held *self, const lk_message *page)
 {
     lk_message *row;
     for (size_t i = 0; (row = lk_message_row (page, "tickets", i)) != NULL;
@@ -123,7 +104,7 @@ add_page (holders *self, const lk_message *page)
 }
 
 static void
-add_list (holders *self, lk_requester *asker, const char *to, const char *which)
+add_list (lk_held *self, lk_requester *asker, const char *to, const char *which)
 {
     int64_t cursor = 0;
     while (cursor >= 0) {
@@ -145,8 +126,8 @@ print_held (lk_requester *asker, const lk_message *answer)
 {
     char to[LK_ADDRESS_LEN_MAX + 1];
     const char *host;
-    holders self = {
-        .table = lk_columns_new (columns, COLUMNS, lk_terminal_width ())};
+    lk_held self;
+    lk_held_init (&self);
     for (size_t i = 0;
          self.count == 0
          && (host = lk_message_item (answer, "members", i)) != NULL;
@@ -158,8 +139,7 @@ print_held (lk_requester *asker, const lk_message *answer)
         add_list (&self, asker, OWN_SERVICE, "own");
     }
     printf ("\nheld, as far as is known here: %zu\n", self.count);
-    lk_columns_print (self.table);
-    lk_columns_destroy (&self.table);
+    lk_held_print (&self);
 }
 
 /*  -------------------------------------------------------- the plan */
@@ -220,23 +200,6 @@ print_risk (const lk_message *answer)
 
 /*  -------------------------------------------------------- the word */
 
-/*  A person types it; false: nobody is there, or says nothing. */
-static bool
-read_name (char name[NAME_SIZE])
-{
-    if (!isatty (STDIN_FILENO)) {
-        return false;
-    }
-    printf ("\nType the cluster's name to begin: ");
-    fflush (stdout);
-    if (fgets (name, NAME_SIZE, stdin) == NULL) {
-        putchar ('\n');
-        return false;
-    }
-    name[strcspn (name, "\r\n")] = '\0';
-    return name[0] != '\0';
-}
-
 static int
 begin (lk_requester *asker, const lk_options *options, const char *cluster)
 {
@@ -255,7 +218,7 @@ begin (lk_requester *asker, const lk_options *options, const char *cluster)
 int
 lk_cluster_recover (lk_requester *asker, const lk_options *options)
 {
-    char typed[NAME_SIZE];
+    char typed[LK_CLUSTER_TYPED_SIZE];
     const char *cluster = options->cluster;
     lk_message *answer = ask (asker, options, NULL);
     const int code = check (answer);
@@ -270,14 +233,11 @@ lk_cluster_recover (lk_requester *asker, const lk_options *options)
     if (code != LK_EXIT_OK) {
         return code;
     }
-    if (cluster == NULL && !options->json && read_name (typed)) {
+    if (cluster == NULL && !options->json && lk_cluster_typed (typed)) {
         cluster = typed;
     }
     if (cluster == NULL) {
-        return options->json
-                   ? LK_EXIT_OK
-                   : lk_cli_fail (LK_EXIT_NO,
-                                  "nothing is begun: --cluster NAME does it");
+        return options->json ? LK_EXIT_OK : lk_cluster_say_unnamed ();
     }
     return begin (asker, options, cluster);
 }

@@ -6,7 +6,7 @@
  *  Only a leader has the whole list; another lock service names the leaders.
  */
 
-#include "cli/see/tickets.h"
+#include "cli/tickets.h"
 
 #include "cli/cli.h"
 #include "util/alloc.h"
