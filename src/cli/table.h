@@ -25,6 +25,8 @@
     X (init)                                                                   \
     X (cluster)                                                                \
     X (settings)                                                               \
+    X (backup)                                                                 \
+    X (restore)                                                                \
     X (forget)                                                                 \
     X (config)                                                                 \
     X (sandbox)                                                                \

@@ -335,6 +335,11 @@ says_it 1 "cannot add '...': no lock service of that name is heard" \
 says_it 1 "cannot remove '...': there is no member of that name" \
     cluster remove h9
 
+#   ------------------------------------------------------------ restored
+
+says_it 125 "cannot open '...': no such file or directory" restore "$work/none"
+says_it 125 "'...' cannot be restored: ..." restore "$work/file"
+
 #   ------------------------------------------------------------ settings
 
 says_it 1 "'...' is not set" settings get settings/lock

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 #include "wire/address.h"
 #include "wire/lock_state.h"
+#include "wire/settings_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct {
     char *text;
@@ -101,19 +103,18 @@ make_state (lk_lock_state *state, const char *cluster,
     return true;
 }
 
-/*  What is there already stays who it is: a state that a lock service made
- *  without a genesis, as a proxy, may be given one as long as it had no part in
- *  any decree. It may have heard of a cluster by then: of this one, if the
- *  others were started first. */
+/*  Whether a state may be replaced: one that a lock service made without a
+ *  genesis, as a proxy, may, as long as it had no part in any decree. It may
+ *  have heard of a cluster by then: of this one, if the others were started
+ *  first. */
 static bool
-take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
-           const complaint *problem)
+is_free (lk_lock_state *old, const lk_state_file *file, lk_slice text,
+         const complaint *problem)
 {
     lk_hostmap hostmap;
-    lk_lock_state old;
     char why[256];
     lk_hostmap_init (&hostmap);
-    if (lk_lock_state_decode (text.data, text.size, &hostmap, &old, why,
+    if (lk_lock_state_decode (text.data, text.size, &hostmap, old, why,
                               sizeof why)
         != LK_OK) {
         return complain (problem,
@@ -121,33 +122,32 @@ take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
                          "not overwritten",
                          lk_state_file_path (file), why);
     }
-    if (old.cluster[0] != '\0' && old.facts.active.members != 0) {
+    if (old->cluster[0] != '\0' && old->facts.active.members != 0) {
         return complain (problem,
                          "'%s' is there already, of a host of cluster '%s', "
                          "and is not overwritten: without it this host would "
                          "be another member",
-                         lk_state_file_path (file), old.cluster);
+                         lk_state_file_path (file), old->cluster);
     }
-    if (old.facts.promised.number != 0 || old.facts.active.term.number != 0) {
+    if (old->facts.promised.number != 0 || old->facts.active.term.number != 0) {
         return complain (problem,
                          "'%s' is there already, has followed the leaders of "
                          "a cluster, and is not overwritten",
                          lk_state_file_path (file));
     }
-    state->id = old.id;
-    state->facts.session = old.facts.session;
     return true;
 }
 
+/*  What is there, all zeroes if nothing is; false if it has to stay. */
 static bool
-write_state (lk_state_file *file, lk_lock_state *state,
-             const lk_hostmap *hostmap, const complaint *problem)
+read_old (lk_state_file *file, lk_lock_state *old, const complaint *problem)
 {
     lk_problem reason = {0};
-    char *old = NULL;
+    char *text = NULL;
     size_t size;
-    lk_err error =
-        lk_state_file_read (file, LK_LOCK_STATE_SIZE_MAX, &old, &size, &reason);
+    const lk_err error = lk_state_file_read (file, LK_LOCK_STATE_SIZE_MAX,
+                                             &text, &size, &reason);
+    *old = (lk_lock_state) {.id = 0};
     if (error == LK_INVALID) {
         return complain (problem,
                          "'%s' is there already, too large for a state, and "
@@ -157,16 +157,43 @@ write_state (lk_state_file *file, lk_lock_state *state,
     if (error != LK_OK && error != LK_UNKNOWN) {
         return complain (problem, "%s", reason.text);
     }
-    bool good = error == LK_UNKNOWN
-                || take_over (state, file, (lk_slice) {old, size}, problem);
-    lk_free (old);
-    if (!good) {
-        return false;
-    }
-    char *text = lk_lock_state_encode (state, hostmap);
-    error = lk_state_file_write (file, text, strlen (text), &reason);
+    const bool good = error == LK_UNKNOWN
+                      || is_free (old, file, (lk_slice) {text, size}, problem);
+    lk_free (text);
+    return good;
+}
+
+static bool
+put_text (lk_state_file *file, char *text, const complaint *problem)
+{
+    lk_problem reason = {0};
+    const lk_err error =
+        lk_state_file_write (file, text, strlen (text), &reason);
     lk_free (text);
     return error == LK_OK || complain (problem, "%s", reason.text);
+}
+
+/*  A proxy stays who it is. */
+static bool
+write_state (lk_state_file *file, lk_lock_state *state,
+             const lk_hostmap *hostmap, const complaint *problem)
+{
+    lk_lock_state old;
+    if (!read_old (file, &old, problem)) {
+        return false;
+    }
+    if (old.id != 0) {
+        state->id = old.id;
+        state->facts.session = old.facts.session;
+    }
+    return put_text (file, lk_lock_state_encode (state, hostmap), problem);
+}
+
+static bool
+make_folder (const char *dir, const complaint *problem)
+{
+    return mkdir (dir, 0700) == 0 || errno == EEXIST
+           || complain (problem, "cannot make '%s': %s", dir, strerror (errno));
 }
 
 static lk_state_file *
@@ -241,15 +268,91 @@ lk_genesis_write (const char *dir, const char *cluster, const char *members,
                          "--host says what its router calls it",
                          host, members);
     }
-    if (mkdir (dir, 0700) != 0 && errno != EEXIST) {
-        return complain (&problem, "cannot make '%s': %s", dir,
-                         strerror (errno));
-    }
-    lk_state_file *file = open_state (dir, &problem);
+    lk_state_file *file =
+        make_folder (dir, &problem) ? open_state (dir, &problem) : NULL;
     if (file == NULL) {
         return false;
     }
     bool done = write_state (file, &state, &hostmap, &problem);
+    lk_state_file_destroy (&file);
+    return done;
+}
+
+/*  -------------------------------------------------------- a generation */
+
+bool
+lk_genesis_is_free (const char *dir, char *text, size_t text_size)
+{
+    const complaint problem = {text, text_size};
+    lk_lock_state old;
+    if (access (dir, F_OK) != 0 && errno == ENOENT) {
+        return true;
+    }
+    lk_state_file *file = open_state (dir, &problem);
+    const bool is_free = file != NULL && read_old (file, &old, &problem);
+    lk_state_file_destroy (&file);
+    return is_free;
+}
+
+/*  A member of the generation's own, which nobody else follows. */
+static lk_lock_state
+restored_state (const lk_genesis_restored *it, const lk_lock_state *old,
+                lk_hostmap *hostmap)
+{
+    lk_lock_state state = {.id = lk_random_id (), .facts = old->facts};
+    lk_generation generation = {.number = it->generation,
+                                .id = lk_random_id (),
+                                .above = it->above,
+                                .settings = it->settings,
+                                .count = 1};
+    lk_generation_member *own = &generation.member[0];
+    snprintf (own->host, sizeof own->host, "%s", it->host);
+    own->former = state.id;
+    own->id = lk_random_id ();
+    lk_slice_keep (lk_slice_of (it->cluster), state.cluster,
+                   sizeof state.cluster);
+    lk_lock_state_enter (&state, hostmap, it->host, &generation, own->id);
+    return state;
+}
+
+/*  Ahead of the state, which names it. */
+static bool
+write_settings (const char *dir, const lk_genesis_restored *it,
+                const complaint *problem)
+{
+    lk_problem reason = {0};
+    const lk_settings_row row = {
+        .id = it->settings, .since = it->since_s, .text = it->text};
+    if (it->settings.version == 0) {
+        return true;
+    }
+    lk_state_file *file =
+        lk_state_file_open (dir, LK_PATH_SETTINGS_FILE, &reason);
+    if (file == NULL) {
+        return complain (problem, "%s", reason.text);
+    }
+    const bool done =
+        put_text (file, lk_settings_file_encode (&row, 1), problem);
+    lk_state_file_destroy (&file);
+    return done;
+}
+
+bool
+lk_genesis_restore (const char *dir, const lk_genesis_restored *it, char *text,
+                    size_t text_size)
+{
+    const complaint problem = {text, text_size};
+    lk_hostmap hostmap;
+    lk_lock_state old;
+    lk_state_file *file =
+        make_folder (dir, &problem) ? open_state (dir, &problem) : NULL;
+    bool done = file != NULL && read_old (file, &old, &problem)
+                && write_settings (dir, it, &problem);
+    if (done) {
+        const lk_lock_state state = restored_state (it, &old, &hostmap);
+        done =
+            put_text (file, lk_lock_state_encode (&state, &hostmap), &problem);
+    }
     lk_state_file_destroy (&file);
     return done;
 }

@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  It makes a host a member of a cluster: the same cluster name and members,
- *  once on each of them. `init` and `sandbox` do so.
+ *  once on each of them. `init` and `sandbox` do so. Or it begins a generation
+ *  of a cluster that has no other state left, as `restore` does.
  */
 
 #ifndef LK_GENESIS_H
@@ -35,5 +36,25 @@ lk_genesis_kind lk_genesis_look (const char *dir,
 bool lk_genesis_write (const char *dir, const char *cluster,
                        const char *members, const char *host, char *problem,
                        size_t problem_size);
+
+/*  A generation that begins with `host` alone. */
+typedef struct {
+    const char *cluster;
+    const char *host;
+    uint64_t generation; /* its number */
+    uint64_t above;      /* its terms have numbers above that */
+    lk_settings_id settings;
+    lk_name text;    /* of these, if their version is not 0 */
+    int64_t since_s; /* now, s since 1970 */
+} lk_genesis_restored;
+
+/*  Whether there is no state, or one that lk_genesis_write () would replace,
+ *  and no lock service runs with it. False: `problem` says why. */
+bool lk_genesis_is_free (const char *dir, char *problem, size_t problem_size);
+
+/*  Writes DIR/lock.settings and DIR/lock.state, unless lk_genesis_is_free () is
+ *  false. False: there is no new state, and `problem` says why. */
+bool lk_genesis_restore (const char *dir, const lk_genesis_restored *it,
+                         char *problem, size_t problem_size);
 
 #endif
