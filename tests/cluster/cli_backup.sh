@@ -125,8 +125,10 @@ has_settings () {
 check 'with the settings' has_settings h1
 check 'no lock is there' says 0 'nobody holds' on h1 list
 on h1 lock --static kept >"$work/new" 2>/dev/null
-check 'tokens go on growing' \
-    test "$(token_of new)" -gt "$(token_of kept)"
+check 'tokens go on growing, whatever was elected since the backup' \
+    test "$(token_of new)" -gt $(($(token_of kept) + (65536 << 32)))
+check 'the generation is the next one' eval \
+    'on h1 status --json | grep -q "\"generation\":1[,}]"'
 
 #   ------------------------------------------------------------ the others
 

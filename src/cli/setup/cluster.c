@@ -186,7 +186,7 @@ const lk_verb lk_verb_cluster = {
             "begin anew, with this host and those that are named: it shows "
             "what is lost, and\n"
             "does it when the cluster's name is typed. See "
-            "lockkeeper(1).\n"
+            "lockkeeper-operations(7).\n"
             "\n"
             "Exit code: 0 so it is; 1 it cannot be; 124 not confirmed in time; "
             "125 failed.\n",
