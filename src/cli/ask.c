@@ -6,6 +6,7 @@
 
 #include "cli/ask.h"
 
+#include "cli/cli.h"
 #include "net/attach.h"
 #include "net/clock.h"
 #include "util/alloc.h"
@@ -141,4 +142,25 @@ lk_requester_ask (lk_requester *self, lk_message **question_p, int wait_ms)
     lk_message *answer;
     lk_requester_ask_all (self, question_p, &answer, 1, wait_ms);
     return answer;
+}
+
+/*  -------------------------------------------------------- answers */
+
+const char *
+lk_text_of (const lk_message *message, const char *field)
+{
+    const char *text = lk_message_text (message, field);
+    return text != NULL ? text : "?";
+}
+
+int
+lk_say_no_service (const lk_message *answer)
+{
+    return answer == NULL
+               ? lk_cli_fail (LK_EXIT_LATE,
+                              "the lock service of this host does not answer; "
+                              "`lockkeeper status` shows how it is")
+               : lk_cli_fail (LK_EXIT_FAILED,
+                              "%s; is lockkeeper-lockd running on this host?",
+                              lk_text_of (answer, "reason"));
 }

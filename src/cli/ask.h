@@ -33,4 +33,11 @@ lk_message *lk_requester_ask (lk_requester *self, lk_message **question_p,
 void lk_requester_ask_all (lk_requester *self, lk_message **questions,
                            lk_message **answers, size_t count, int wait_ms);
 
+/*  Of an answer; "?" if it is not there. */
+const char *lk_text_of (const lk_message *message, const char *field);
+
+/*  Says that this host's lock service gave another answer than was asked for, or
+ *  none (NULL); the exit code. */
+int lk_say_no_service (const lk_message *answer);
+
 #endif

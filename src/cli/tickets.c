@@ -179,6 +179,13 @@ lk_row_name (const lk_message *row, char *room)
     return lk_object_get (row, room, &name, &flaw) ? name : (lk_name) {0};
 }
 
+uint32_t
+lk_row_limit (const lk_message *row, const char *field)
+{
+    const int64_t limit = lk_message_number (row, field, 0);
+    return limit > 0 && limit <= LK_LIMIT_MAX ? (uint32_t) limit : 0;
+}
+
 void
 lk_row_print_name (const lk_message *row)
 {

@@ -34,6 +34,9 @@ int lk_tickets_own (lk_requester *asker, const lk_ticket_wish *wish,
  *  if it has none. */
 lk_name lk_row_name (const lk_message *row, char *room);
 
+/*  A limit or bound of it; 0: none. */
+uint32_t lk_row_limit (const lk_message *row, const char *field);
+
 /*  Whether a name is like one of these patterns of glob(7), as it is or as it
  *  is shown; any is like none at all. */
 bool lk_name_is_like (lk_name name, char *const *pattern, int count);

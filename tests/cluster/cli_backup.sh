@@ -100,10 +100,10 @@ check 'it is told what that is' grep -qx \
 check 'who was a member' grep -qE '^formerly     .*h4' "$work/said"
 check 'who held what' grep -qE '^exclusive +h4 .* other$' "$work/said"
 check 'how to take a static lock again' grep -qxF \
-    "    lockkeeper lock 'kept' --static" "$work/said"
+    "    lockkeeper lock --static 'kept'" "$work/said"
 # shellcheck disable=SC1003
 check 'whatever it is called' grep -qxF "    lockkeeper lock \
-\$'it\\047s\\012' --static --semaphore 3 --context 'c'" "$work/said"
+--static --semaphore 3 --context 'c' \$'it\\047s\\012'" "$work/said"
 check 'that recover loses less' grep -qF 'cluster recover' "$work/said"
 check 'another name' restores 1 "the backup is of cluster 'sandbox'" h1 \
     "$work/one" --cluster demo

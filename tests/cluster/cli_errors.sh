@@ -722,9 +722,6 @@ says_it 124 'the lock service of this host does not answer' cluster members
 kill -9 "$(pid_of h1 lockd)"
 says_it 125 '...; is lockkeeper-lockd running on this host?' cluster members
 says_it 125 \
-    '...; is lockkeeper-lockd of this version running on this host?' \
-    cluster recover
-says_it 125 \
     'the list cannot be had: ...; is lockkeeper-lockd running on this host?' \
     list
 not_now="in time, locks cannot be had here now: no service 'lock' on host '...'"

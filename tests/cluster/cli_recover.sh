@@ -80,6 +80,8 @@ check 'with whom' grep -q '^members      h1, h2$' "$work/said"
 check 'without whom' grep -qE '^without      h3, h4|^without      h4, h3' \
     "$work/said"
 check 'who holds what' grep -q '^exclusive,static *h2 .* kept$' "$work/said"
+check 'how to take a static lock again' grep -qxF \
+    "    lockkeeper lock --static 'kept'" "$work/said"
 check 'a stranger is no member' recovers 1 "'h9' is no member" h1 h9 \
     --cluster sandbox
 check 'of another cluster' recovers 1 "this host is of cluster 'sandbox'" \

@@ -61,20 +61,13 @@ typedef struct {
 
 /*  -------------------------------------------------------- printing */
 
-static const char *
-text_of (const lk_message *row, const char *field)
-{
-    const char *text = lk_message_text (row, field);
-    return text != NULL ? text : "?";
-}
-
 /*  The type, and what else is special. */
 static void
 set_type (lk_columns *table, const lk_message *row)
 {
     char text[64];
     const char *policy = lk_message_text (row, "policy");
-    snprintf (text, sizeof text, "%s%s%s%s%s%s", text_of (row, "type"),
+    snprintf (text, sizeof text, "%s%s%s%s%s%s", lk_text_of (row, "type"),
               policy != NULL ? "," : "", policy != NULL ? policy : "",
               lk_message_flag (row, "upgrade") ? ",upgrade" : "",
               lk_message_flag (row, "lenient") ? ",lenient" : "",
@@ -124,7 +117,7 @@ add_row (lister *self, const lk_message *row)
     lk_columns *table = self->table;
     lk_columns_add (table);
     lk_columns_set (table, STATE, lk_row_state (row));
-    lk_columns_set (table, HOST, text_of (row, "host"));
+    lk_columns_set (table, HOST, lk_text_of (row, "host"));
     lk_columns_set_number (table, PID, lk_message_number (row, "pid", 0));
     lk_columns_set (table, COMMAND, lk_owner_get_title (row).text);
     lk_columns_set (table, SINCE,
@@ -212,7 +205,7 @@ compare (int64_t one, int64_t other)
 static int
 by_text (const lk_message *one, const lk_message *other, const char *field)
 {
-    return strcmp (text_of (one, field), text_of (other, field));
+    return strcmp (lk_text_of (one, field), lk_text_of (other, field));
 }
 
 static int

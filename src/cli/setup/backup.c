@@ -40,13 +40,6 @@ typedef struct {
     bool failed;
 } backupper;
 
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "";
-}
-
 /*  -------------------------------------------------------- asking */
 
 static void
@@ -58,10 +51,11 @@ take_members (backupper *self, const lk_message *answer)
          i++) {
         uint64_t id = 0;
         (void) lk_message_hex (row, "id", &id);
-        const lk_host host = strcmp (text_of (row, "role"), "proxy") != 0
-                                 ? lk_hostmap_intern (&self->backup.hostmap,
-                                                      text_of (row, "host"), id)
-                                 : LK_NOBODY;
+        const lk_host host =
+            strcmp (lk_text_of (row, "role"), "proxy") != 0
+                ? lk_hostmap_intern (&self->backup.hostmap,
+                                     lk_text_of (row, "host"), id)
+                : LK_NOBODY;
         if (host != LK_NOBODY) {
             self->backup.members |= LK_HOST_BIT (host);
         }
@@ -131,8 +125,8 @@ ask_settings (backupper *self)
     if (backup->settings.version == 0) {
         return LK_EXIT_OK;
     }
-    const char *text = text_of (self->settings, "text");
-    if (!read_hash (&backup->settings, text_of (self->settings, "hash"))
+    const char *text = lk_text_of (self->settings, "text");
+    if (!read_hash (&backup->settings, lk_text_of (self->settings, "hash"))
         || strlen (text) > LK_SETTINGS_SIZE_MAX) {
         return lk_settings_say_no_answer (NULL);
     }
@@ -156,18 +150,11 @@ flush (backupper *self)
     lk_bytes_cut (&self->out, 0);
 }
 
-static uint32_t
-limit_of (const lk_message *row, const char *field)
-{
-    const int64_t limit = lk_message_number (row, field, 0);
-    return limit > 0 && limit <= LK_LIMIT_MAX ? (uint32_t) limit : 0;
-}
-
 static lk_lock_type
 type_of (const lk_message *row)
 {
     for (int i = 0; i < LK_LOCK_TYPE_COUNT; i++) {
-        if (strcmp (text_of (row, "type"), lk_lock_type_words[i]) == 0) {
+        if (strcmp (lk_text_of (row, "type"), lk_lock_type_words[i]) == 0) {
             return (lk_lock_type) i;
         }
     }
@@ -177,7 +164,7 @@ type_of (const lk_message *row)
 static lk_name
 name_of (const lk_message *row, const char *field)
 {
-    const char *text = text_of (row, field);
+    const char *text = lk_text_of (row, field);
     return (lk_name) {text, (uint16_t) strlen (text)};
 }
 
@@ -194,8 +181,8 @@ take_ticket (void *user, lk_message **row_p)
                                  lk_row_name (row, room), key, sizeof key),
         .type = type_of (row),
         .is_static = lk_message_flag (row, "static"),
-        .limit = limit_of (row, "limit"),
-        .bound = limit_of (row, "bound"),
+        .limit = lk_row_limit (row, "limit"),
+        .bound = lk_row_limit (row, "bound"),
         .host = name_of (row, "host"),
         .owner = name_of (row, "owner"),
         .token = lk_row_token (row)};

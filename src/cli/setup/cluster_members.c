@@ -15,13 +15,6 @@
 #define ANSWER_MS 2000
 #define OWN_SERVICE "lock@."
 
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "?";
-}
-
 bool
 lk_is_members (const lk_message *answer)
 {
@@ -44,11 +37,11 @@ add_row (lk_columns *table, const lk_message *row)
 {
     char id[9];
     snprintf (id, sizeof id, "%s",
-              lk_message_has (row, "id") ? text_of (row, "id") : "-");
+              lk_message_has (row, "id") ? lk_text_of (row, "id") : "-");
     lk_columns_add (table);
-    lk_columns_set (table, HOST, text_of (row, "host"));
+    lk_columns_set (table, HOST, lk_text_of (row, "host"));
     lk_columns_set (table, ID, id);
-    lk_columns_set (table, ROLE, text_of (row, "role"));
+    lk_columns_set (table, ROLE, lk_text_of (row, "role"));
     lk_columns_set (table, SEEN,
                     lk_message_flag (row, "seen") ? "seen" : "silent");
 }
@@ -62,7 +55,7 @@ count_members (const lk_message *answer, size_t *seen)
     *seen = 0;
     for (size_t i = 0; (row = lk_message_row (answer, "members", i)) != NULL;
          i++) {
-        if (strcmp (text_of (row, "role"), "proxy") != 0) {
+        if (strcmp (lk_text_of (row, "role"), "proxy") != 0) {
             members++;
             *seen += lk_message_flag (row, "seen");
         }
@@ -118,7 +111,7 @@ ask_first_leader (lk_requester *asker, lk_message *own)
 {
     char to[LK_ADDRESS_LEN_MAX + 1];
     const char *leader = lk_message_item (own, "leaders", 0);
-    if (leader == NULL || strcmp (leader, text_of (own, "served_by")) == 0) {
+    if (leader == NULL || strcmp (leader, lk_text_of (own, "served_by")) == 0) {
         return own;
     }
     snprintf (to, sizeof to, "lock@%s", leader);
@@ -127,7 +120,7 @@ ask_first_leader (lk_requester *asker, lk_message *own)
         lk_cli_fail (0,
                      "the first leader, '%s', does not answer: this is what "
                      "host '%s' knows",
-                     leader, text_of (own, "served_by"));
+                     leader, lk_text_of (own, "served_by"));
         lk_message_destroy (&answer);
         return own;
     }
@@ -138,19 +131,12 @@ ask_first_leader (lk_requester *asker, lk_message *own)
 int
 lk_members_say_no_answer (const lk_message *answer)
 {
-    if (answer == NULL) {
-        return lk_cli_fail (LK_EXIT_LATE,
-                            "the lock service of this host does not answer; "
-                            "`lockkeeper status` shows how it is");
-    }
-    if (lk_message_is (answer, "LOCKMEMBERS")) {
+    if (answer != NULL && lk_message_is (answer, "LOCKMEMBERS")) {
         return lk_cli_fail (LK_EXIT_NO,
                             "no member of a cluster was heard yet; "
                             "`lockkeeper status` shows which hosts are");
     }
-    return lk_cli_fail (LK_EXIT_FAILED,
-                        "%s; is lockkeeper-lockd running on this host?",
-                        text_of (answer, "reason"));
+    return lk_say_no_service (answer);
 }
 
 lk_message *

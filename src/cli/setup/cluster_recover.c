@@ -12,6 +12,7 @@
 
 #include "cli/setup/held.h"
 #include "cli/setup/settings_change.h"
+#include "cli/tickets.h"
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
 
@@ -21,13 +22,6 @@
 
 #define ANSWER_MS 3000
 #define OWN_SERVICE "lock@."
-
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "?";
-}
 
 /*  -------------------------------------------------------- asking */
 
@@ -53,38 +47,37 @@ ask (lk_requester *asker, const lk_options *options, const char *cluster)
 static int
 check (const lk_message *answer)
 {
-    if (answer == NULL) {
-        return lk_cli_fail (LK_EXIT_LATE,
-                            "the lock service of this host does not answer; "
-                            "`lockkeeper status` shows how it is");
-    }
-    if (lk_message_is (answer, "LOCKFAILED")) {
+    if (answer != NULL && lk_message_is (answer, "LOCKFAILED")) {
         return lk_cli_fail (LK_EXIT_NO, "nothing is begun: %s",
-                            text_of (answer, "text"));
+                            lk_text_of (answer, "text"));
     }
-    if (!lk_message_is (answer, "LOCKRECOVER")) {
-        return lk_cli_fail (LK_EXIT_FAILED,
-                            "%s; is lockkeeper-lockd of this version running "
-                            "on this host?",
-                            text_of (answer, "reason"));
-    }
-    return LK_EXIT_OK;
+    return answer != NULL && lk_message_is (answer, "LOCKRECOVER")
+               ? LK_EXIT_OK
+               : lk_say_no_service (answer);
 }
 
 /*  -------------------------------------------------------- held */
+
+static lk_name
+context_of (const lk_message *row)
+{
+    const char *text = lk_message_text (row, "context");
+    return text != NULL ? (lk_name) {text, (uint16_t) strlen (text)}
+                        : (lk_name) {0};
+}
 
 static void
 add_holder (lk_held *self, const lk_message *row)
 {
     char room[LK_OBJECT_LEN_MAX];
-    lk_name name = {0};
-    lk_flaw flaw;
-    (void) lk_object_get (row, room, &name, &flaw);
-    const lk_held_lock it = {.type = text_of (row, "type"),
+    const lk_held_lock it = {.type = lk_text_of (row, "type"),
                              .is_static = lk_message_flag (row, "static"),
-                             .host = text_of (row, "host"),
-                             .owner = text_of (row, "owner"),
-                             .name = name};
+                             .limit = lk_row_limit (row, "limit"),
+                             .bound = lk_row_limit (row, "bound"),
+                             .host = lk_text_of (row, "host"),
+                             .owner = lk_text_of (row, "owner"),
+                             .context = context_of (row),
+                             .name = lk_row_name (row, room)};
     lk_held_add (self, &it);
 }
 
@@ -95,7 +88,7 @@ add_page (lk_held *self, const lk_message *page)
     lk_message *row;
     for (size_t i = 0; (row = lk_message_row (page, "tickets", i)) != NULL;
          i++) {
-        if (strcmp (text_of (row, "state"), "held") == 0) {
+        if (strcmp (lk_text_of (row, "state"), "held") == 0) {
             add_holder (self, row);
         }
         lk_message_destroy (&row);
@@ -159,7 +152,7 @@ print_hosts (const char *title, const lk_message *answer, const char *field)
 static void
 print_settings (const lk_message *answer)
 {
-    char time[LK_SETTINGS_TIME_SIZE];
+    char time[LK_UTC_SIZE];
     const int64_t version = lk_message_number (answer, "settings", 0);
     if (version == 0) {
         return;
@@ -177,7 +170,7 @@ print_plan (const lk_message *answer)
     (void) lk_message_hex (answer, "token", &token);
     printf ("generation   %" PRId64 " of cluster '%s'\n",
             lk_message_number (answer, "generation", 0),
-            text_of (answer, "cluster"));
+            lk_text_of (answer, "cluster"));
     print_hosts ("members      ", answer, "members");
     printf ("needed       %zu of these, before anything is granted\n",
             members / 2 + 1);

@@ -23,13 +23,6 @@
 
 #define ANSWER_MS 2000
 
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "?";
-}
-
 static void
 print_text (const char *text)
 {
@@ -63,11 +56,11 @@ get (lk_requester *asker, const lk_options *options)
         return code;
     }
     if (options->count > 1) {
-        code = print_values (text_of (answer, "text"), options->argument[1]);
+        code = print_values (lk_text_of (answer, "text"), options->argument[1]);
     } else if (options->json) {
         lk_settings_print (answer);
     } else {
-        print_text (text_of (answer, "text"));
+        print_text (lk_text_of (answer, "text"));
     }
     lk_message_destroy (&answer);
     return code;
@@ -87,7 +80,7 @@ static const lk_column columns[COLUMNS] = {
 static void
 add_version (lk_columns *table, const lk_message *row)
 {
-    char text[LK_SETTINGS_TIME_SIZE];
+    char text[LK_UTC_SIZE];
     lk_columns_add (table);
     snprintf (text, sizeof text, "%lld",
               (long long) lk_message_number (row, "version", 0));
@@ -98,18 +91,18 @@ add_version (lk_columns *table, const lk_message *row)
     lk_columns_set (table, BYTES, text);
     lk_columns_set (table, STATE,
                     lk_message_flag (row, "active") ? "in force" : "former");
-    snprintf (text, sizeof text, "%.8s", text_of (row, "hash"));
+    snprintf (text, sizeof text, "%.8s", lk_text_of (row, "hash"));
     lk_columns_set (table, HASH, text);
 }
 
 static void
 print_version (const lk_message *row)
 {
-    char time[LK_SETTINGS_TIME_SIZE];
+    char time[LK_UTC_SIZE];
     lk_message *out = lk_message_row_new ();
     lk_message_set_number (out, "version",
                            lk_message_number (row, "version", 0));
-    lk_message_set_text (out, "hash", text_of (row, "hash"));
+    lk_message_set_text (out, "hash", lk_text_of (row, "hash"));
     lk_message_set_text (out, "since", lk_settings_time (row, time));
     lk_message_set_number (out, "size", lk_message_number (row, "size", 0));
     lk_message_set_flag (out, "active", lk_message_flag (row, "active"));
@@ -157,7 +150,7 @@ history (lk_requester *asker, const lk_options *options)
         if (answer != NULL && options->json) {
             lk_settings_print (answer);
         } else if (answer != NULL) {
-            print_text (text_of (answer, "text"));
+            print_text (lk_text_of (answer, "text"));
         }
         lk_message_destroy (&answer);
         return code;
@@ -194,7 +187,7 @@ set (lk_requester *asker, const lk_options *options, const lk_message *base)
     const char *const *values =
         options->unset ? none : (const char *const *) (options->argument + 2);
     char *text =
-        lk_edit_text (text_of (base, "text"), options->argument[1], values);
+        lk_edit_text (lk_text_of (base, "text"), options->argument[1], values);
     int code = change_to (asker, options, base, text);
     lk_free (text);
     return code;
@@ -214,7 +207,7 @@ edit_text (lk_requester *asker, const lk_options *options,
         lk_free (text);
         return code;
     }
-    if (lk_editor_open (&editor, text_of (base, "text"))) {
+    if (lk_editor_open (&editor, lk_text_of (base, "text"))) {
         text = lk_editor_read (editor.path);
         code = text ? change_to (asker, options, base, text) : code;
         lk_free (text);
@@ -233,7 +226,7 @@ rollback (lk_requester *asker, const lk_options *options,
     if (former == NULL) {
         return code;
     }
-    code = change_to (asker, options, base, text_of (former, "text"));
+    code = change_to (asker, options, base, lk_text_of (former, "text"));
     lk_message_destroy (&former);
     return code;
 }

@@ -10,20 +10,23 @@
 #define LK_HELD_H
 
 #include "cli/columns.h"
+#include "util/bytes.h"
 #include "wire/lock_message.h"
 
 /*  A lock and its holder. */
 typedef struct {
     const char *type;
     bool is_static;
+    uint32_t limit, bound; /* 0: none */
     const char *host;
     const char *owner;
-    lk_name name;
+    lk_name context, name;
 } lk_held_lock;
 
-/*  A table of these. */
+/*  A table of these, and the commands that take the static ones again. */
 typedef struct {
     lk_columns *table;
+    lk_bytes again;
     size_t count;
 } lk_held;
 

@@ -22,13 +22,6 @@
 
 /*  -------------------------------------------------------- asking */
 
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "?";
-}
-
 /*  NULL: said why. */
 static lk_message *
 ask (lk_requester *asker, const char *command)
@@ -48,9 +41,9 @@ ask (lk_requester *asker, const char *command)
 static void
 print_key (const lk_message *row)
 {
-    const char *host = text_of (row, "host");
-    printf ("%-12s %-10s %s\n", text_of (row, "state"),
-            host[0] != '\0' ? host : LK_HOST_KEY_ANY, text_of (row, "key"));
+    const char *host = lk_text_of (row, "host");
+    printf ("%-12s %-10s %s\n", lk_text_of (row, "state"),
+            host[0] != '\0' ? host : LK_HOST_KEY_ANY, lk_text_of (row, "key"));
 }
 
 static int
@@ -61,7 +54,7 @@ show (lk_requester *asker)
     if (answer == NULL) {
         return LK_EXIT_FAILED;
     }
-    printf ("security     %s\n", text_of (answer, "security"));
+    printf ("security     %s\n", lk_text_of (answer, "security"));
     for (size_t i = 0; (row = lk_message_row (answer, "keys", i)) != NULL;
          i++) {
         print_key (row);
@@ -81,7 +74,7 @@ rotate (lk_requester *asker)
         return LK_EXIT_FAILED;
     }
     printf ("pending      %-10s %s\n", lk_requester_host (asker),
-            text_of (answer, "key"));
+            lk_text_of (answer, "key"));
     lk_message_destroy (&answer);
     return LK_EXIT_OK;
 }
@@ -101,11 +94,11 @@ typedef struct {
 static void
 take_key (former *self, const lk_message *row)
 {
-    const char *host = text_of (row, "host");
+    const char *host = lk_text_of (row, "host");
     self->is_shared |= host[0] == '\0';
-    if (strcmp (text_of (row, "state"), "in use") == 0) {
+    if (strcmp (lk_text_of (row, "state"), "in use") == 0) {
         self->is_own = host[0] != '\0';
-        snprintf (self->used, sizeof self->used, "%s", text_of (row, "key"));
+        snprintf (self->used, sizeof self->used, "%s", lk_text_of (row, "key"));
     }
 }
 
@@ -116,8 +109,8 @@ has_key (const lk_message *answer, const char *host)
     lk_message *row;
     for (size_t i = 0;
          !found && (row = lk_message_row (answer, "keys", i)) != NULL; i++) {
-        found = strcmp (text_of (row, "host"), host) == 0
-                && strcmp (text_of (row, "state"), "pending") != 0;
+        found = strcmp (lk_text_of (row, "host"), host) == 0
+                && strcmp (lk_text_of (row, "state"), "pending") != 0;
         lk_message_destroy (&row);
     }
     return found;

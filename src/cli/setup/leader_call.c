@@ -34,13 +34,6 @@ typedef struct {
     int silent; /* times that `to` did not answer */
 } caller;
 
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "?";
-}
-
 /*  Asks on at `to`; says why, but not again and again. */
 static void
 ask_on (caller *self, const char *to, const char *why)
@@ -78,8 +71,8 @@ take_silence (caller *self)
 static int
 take_failure (caller *self, const lk_message *answer)
 {
-    const char *text = text_of (answer, "text");
-    lk_err error = lk_err_from_word (text_of (answer, "error"));
+    const char *text = lk_text_of (answer, "text");
+    lk_err error = lk_err_from_word (lk_text_of (answer, "error"));
     int code = -1;
     if (error == LK_TIMEDOUT || error == LK_SHUTDOWN) {
         self->given = true;
@@ -126,7 +119,7 @@ take_answer (caller *self, const lk_message *answer, bool first)
     } else if (first) {
         return self->call->say_no_answer (answer);
     } else {
-        ask_on (self, OWN_SERVICE, text_of (answer, "reason"));
+        ask_on (self, OWN_SERVICE, lk_text_of (answer, "reason"));
     }
     return -1;
 }

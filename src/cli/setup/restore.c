@@ -12,6 +12,7 @@
 #include "cli/setup/config.h"
 #include "cli/setup/genesis.h"
 #include "cli/setup/held.h"
+#include "cli/setup/settings_change.h"
 #include "net/host_name.h"
 #include "net/paths.h"
 #include "net/whole_file.h"
@@ -51,7 +52,6 @@ typedef struct {
 
     size_t count, fixed; /* held locks; static ones */
     lk_held held;
-    lk_bytes again; /* commands that take the static ones again */
 } restorer;
 
 /*  -------------------------------------------------------- the file */
@@ -210,64 +210,11 @@ choose_terms (restorer *self)
 /*  -------------------------------------------------------- held locks */
 
 static void
-add_text (lk_bytes *out, const char *text)
-{
-    lk_bytes_add (out, text, strlen (text));
-}
-
-/*  A word for bash: what no terminal should see is escaped. */
-static void
-add_quoted (lk_bytes *out, lk_name name)
-{
-    char escaped[8];
-    bool is_plain = true;
-    for (size_t i = 0; i < name.size; i++) {
-        const unsigned char c = (unsigned char) name.data[i];
-        is_plain = is_plain && c >= ' ' && c < 0x7f && c != '\'';
-    }
-    add_text (out, is_plain ? "'" : "$'");
-    for (size_t i = 0; i < name.size; i++) {
-        const unsigned char c = (unsigned char) name.data[i];
-        if (is_plain || (c >= ' ' && c < 0x7f && c != '\'' && c != '\\')) {
-            lk_bytes_add (out, &name.data[i], 1);
-        } else {
-            snprintf (escaped, sizeof escaped, "\\%03o", c);
-            add_text (out, escaped);
-        }
-    }
-    add_text (out, "'");
-}
-
-static void
-add_command (lk_bytes *out, const lk_backup_lock *lock)
-{
-    char limit[48] = "";
-    lk_name zone, context, name;
-    if (!lk_object_parts (lock->object, &zone, &context, &name)) {
-        return;
-    }
-    if (lock->bound > 0 || lock->limit > 0) {
-        snprintf (limit, sizeof limit, " --%s %u",
-                  lock->bound > 0 ? "bound" : "semaphore",
-                  lock->bound > 0 ? lock->bound : lock->limit);
-    }
-    add_text (out, "    lockkeeper lock ");
-    add_quoted (out, name);
-    add_text (out, " --static");
-    add_text (out, lock->type == LK_SHARED ? " --shared" : limit);
-    if (context.size > 0) {
-        add_text (out, " --context ");
-        add_quoted (out, context);
-    }
-    add_text (out, "\n");
-}
-
-static void
 take_lock (void *user, const lk_backup_lock *lock)
 {
     restorer *self = user;
     char host[LK_HOST_LEN_MAX + 1], owner[LK_ADDRESS_LEN_MAX + 1];
-    lk_name zone, context, name = {0};
+    lk_name zone, context = {0}, name = {0};
     (void) lk_object_parts (lock->object, &zone, &context, &name);
     lk_slice_keep ((lk_slice) {lock->host.data, lock->host.size}, host,
                    sizeof host);
@@ -275,13 +222,13 @@ take_lock (void *user, const lk_backup_lock *lock)
                    sizeof owner);
     const lk_held_lock it = {.type = lk_lock_type_words[lock->type],
                              .is_static = lock->is_static,
+                             .limit = lock->limit,
+                             .bound = lock->bound,
                              .host = host,
                              .owner = owner,
+                             .context = context,
                              .name = name};
     lk_held_add (&self->held, &it);
-    if (lock->is_static) {
-        add_command (&self->again, lock);
-    }
 }
 
 static void
@@ -289,39 +236,24 @@ print_held (restorer *self)
 {
     char why[128];
     lk_backup again;
-    printf ("held when it was made: %zu\n", self->count);
+    printf ("held when it was made, and not restored: %zu\n", self->count);
     lk_held_init (&self->held);
     (void) lk_backup_read ((lk_slice) {self->file.data, self->file.size},
                            &self->arena, &again, take_lock, self, why);
     lk_held_print (&self->held);
-    if (self->again.size > 0) {
-        printf ("\nNone of these is restored. Static ones are taken again "
-                "by\n%.*s",
-                (int) self->again.size, self->again.data);
-    }
     putchar ('\n');
 }
 
 /*  -------------------------------------------------------- the plan */
 
 static void
-print_age (const restorer *self)
-{
-    char text[32] = "?";
-    struct tm utc;
-    const time_t made = (time_t) self->backup.made_s;
-    if (gmtime_r (&made, &utc) != NULL) {
-        strftime (text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    }
-    printf ("backup       of %s, by host '%s'\n", text, self->backup.host);
-}
-
-static void
 print_plan (const restorer *self)
 {
     const lk_backup *backup = &self->backup;
     const char *gap = "";
-    print_age (self);
+    char time[LK_UTC_SIZE];
+    printf ("backup       of %s, by host '%s'\n",
+            lk_utc_text (backup->made_s, time), backup->host);
     printf ("generation   %" PRIu64 " of cluster '%s'\n",
             backup->generation + 1, backup->cluster);
     printf ("members      %s\n"
@@ -471,7 +403,6 @@ run_restore (int argc, char **argv)
     code = restore (&self);
     lk_arena_clear (&self.arena);
     lk_bytes_clear (&self.file);
-    lk_bytes_clear (&self.again);
     lk_free (self.settings);
     return code;
 }

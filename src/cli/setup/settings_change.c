@@ -18,13 +18,6 @@
 
 #define ANSWER_MS 2000
 
-static const char *
-text_of (const lk_message *message, const char *field)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL ? text : "?";
-}
-
 static bool
 has_text (const lk_message *answer)
 {
@@ -35,37 +28,35 @@ has_text (const lk_message *answer)
 int
 lk_settings_say_no_answer (const lk_message *answer)
 {
-    if (answer == NULL) {
-        return lk_cli_fail (LK_EXIT_LATE,
-                            "the lock service of this host does not answer; "
-                            "`lockkeeper status` shows how it is");
-    }
-    if (lk_message_is (answer, "LOCKSETTINGS")) {
+    if (answer != NULL && lk_message_is (answer, "LOCKSETTINGS")) {
         return lk_cli_fail (
             LK_EXIT_NO,
             "host '%s' lacks the settings: it fetches them from "
             "another one",
-            text_of (answer, "served_by"));
+            lk_text_of (answer, "served_by"));
     }
-    if (lk_message_is (answer, "LOCKFAILED")) {
-        return lk_cli_fail (LK_EXIT_NO, "%s", text_of (answer, "text"));
+    if (answer != NULL && lk_message_is (answer, "LOCKFAILED")) {
+        return lk_cli_fail (LK_EXIT_NO, "%s", lk_text_of (answer, "text"));
     }
-    return lk_cli_fail (LK_EXIT_FAILED,
-                        "%s; is lockkeeper-lockd running on this host?",
-                        text_of (answer, "reason"));
+    return lk_say_no_service (answer);
 }
 
-/*  In UTC. */
 const char *
-lk_settings_time (const lk_message *message, char text[LK_SETTINGS_TIME_SIZE])
+lk_utc_text (int64_t when_s, char text[LK_UTC_SIZE])
 {
-    const time_t since = (time_t) lk_message_number (message, "since", 0);
+    const time_t when = (time_t) when_s;
     struct tm utc;
-    if (since == 0 || gmtime_r (&since, &utc) == NULL) {
+    if (when == 0 || gmtime_r (&when, &utc) == NULL) {
         return "-";
     }
-    strftime (text, LK_SETTINGS_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    strftime (text, LK_UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
     return text;
+}
+
+const char *
+lk_settings_time (const lk_message *message, char text[LK_UTC_SIZE])
+{
+    return lk_utc_text (lk_message_number (message, "since", 0), text);
 }
 
 /*  -------------------------------------------------------- asking */
@@ -102,16 +93,16 @@ lk_settings_ask (lk_requester *asker, int64_t version, int *code)
 void
 lk_settings_print (const lk_message *answer)
 {
-    char time[LK_SETTINGS_TIME_SIZE];
+    char time[LK_UTC_SIZE];
     lk_message *row = lk_message_row_new ();
     lk_message_set_number (row, "version",
                            lk_message_number (answer, "version", 0));
     if (lk_message_has (answer, "hash")) {
-        lk_message_set_text (row, "hash", text_of (answer, "hash"));
+        lk_message_set_text (row, "hash", lk_text_of (answer, "hash"));
     }
     lk_message_set_text (row, "since", lk_settings_time (answer, time));
-    lk_message_set_text (row, "host", text_of (answer, "served_by"));
-    lk_message_set_text (row, "text", text_of (answer, "text"));
+    lk_message_set_text (row, "host", lk_text_of (answer, "served_by"));
+    lk_message_set_text (row, "text", lk_text_of (answer, "text"));
     puts (lk_message_body (row));
     lk_message_destroy (&row);
 }
@@ -132,7 +123,7 @@ fill (const void *context, lk_message *question)
     lk_message_set_number (question, "base",
                            lk_message_number (self->base, "version", 0));
     if (lk_message_has (self->base, "hash")) {
-        lk_message_set_text (question, "hash", text_of (self->base, "hash"));
+        lk_message_set_text (question, "hash", lk_text_of (self->base, "hash"));
     }
     lk_message_set_text (question, "text", self->text);
 }
@@ -161,8 +152,8 @@ take_refusal (const void *context, lk_err error, const char *text, bool given)
     if (error == LK_OUTDATED) {
         lk_message *now = lk_settings_ask (self->asker, 0, &code);
         if (now != NULL && has_text (self->base)) {
-            lk_editor_show_difference (text_of (self->base, "text"),
-                                       text_of (now, "text"));
+            lk_editor_show_difference (lk_text_of (self->base, "text"),
+                                       lk_text_of (now, "text"));
         }
         lk_message_destroy (&now);
     }
@@ -195,7 +186,7 @@ lk_settings_change (lk_requester *asker, const lk_settings_edit *it)
     const edit self = {
         .asker = asker, .base = it->base, .text = it->text, .json = it->json};
     if (has_text (it->base)
-        && strcmp (it->text, text_of (it->base, "text")) == 0) {
+        && strcmp (it->text, lk_text_of (it->base, "text")) == 0) {
         lk_cli_hint ("nothing was changed");
         return LK_EXIT_OK;
     }
