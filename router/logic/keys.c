@@ -205,6 +205,16 @@ lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
 
 /*  -------------------------------------------------------- joining */
 
+/*  A host that joins goes by the settings as soon as it has them: they may lack
+ *  the key by which it finds us. */
+static bool
+is_unknown (lk_keyring *self)
+{
+    const lk_curve_key *key =
+        lk_curve_ring_find (&self->ring, self->served.public_key);
+    return key != NULL && key->pending_ms != 0;
+}
+
 void
 lk_keys_on_invite (lk_router *self, const lk_source *source,
                    const lk_message *message)
@@ -217,6 +227,10 @@ lk_keys_on_invite (lk_router *self, const lk_source *source,
     }
     if (reason == NULL && (minutes < 1 || minutes > LK_INVITATION_MIN_MAX)) {
         reason = "an invitation is good for 1 to 60 minutes";
+    }
+    if (reason == NULL && is_unknown (&self->keyring)) {
+        reason = "the settings of the cluster lack the key of this host: they "
+                 "get it within seconds";
     }
     const lk_invitation *invitation =
         reason == NULL
