@@ -36,8 +36,8 @@ void lk_requester_ask_all (lk_requester *self, lk_message **questions,
 /*  Of an answer; "?" if it is not there. */
 const char *lk_text_of (const lk_message *message, const char *field);
 
-/*  Says that this host's lock service gave another answer than was asked for, or
- *  none (NULL); the exit code. */
+/*  Says that this host's lock service gave another answer than was asked for,
+ *  or none (NULL); the exit code. */
 int lk_say_no_service (const lk_message *answer);
 
 #endif

@@ -24,6 +24,10 @@ lose () {
     done
 }
 
+#   Its name is in a file, else restore would write one.
+mkdir "$box/h1/lockkeeper.conf.d"
+printf 'router\n    host = h1\n' >"$box/h1/lockkeeper.conf.d/name.conf"
+
 #   restores CODE TEXT HOST FILE ARGUMENT...: what that says.
 restores () {
     local code=$1 text=$2 host=$3 file=$4

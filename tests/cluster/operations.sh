@@ -31,7 +31,10 @@ if [ "\$1" = restore ]; then
         HOST=\$it systemctl kill --signal=KILL lockkeeper-lockd 2>/dev/null
         rm -f "$box/\$it"/lock.state "$box/\$it"/lock.settings
     done
-    set -- "\$@" --host "\$HOST" --config "$box/\$HOST/lockkeeper.conf"
+    mkdir -p "$box/\$HOST/lockkeeper.conf.d"
+    printf 'router\n    host = %s\n' "\$HOST" \
+        >"$box/\$HOST/lockkeeper.conf.d/name.conf"
+    set -- "\$@" --config "$box/\$HOST/lockkeeper.conf"
 fi
 exec "$lockkeeper" "\$@"
 END

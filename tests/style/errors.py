@@ -172,8 +172,9 @@ def returned(body, whole=False):
 
 
 def is_told_elsewhere(name):
-    """By those of PRINTERS that fill in a lk_problem, or by others."""
-    return re.search(r"(\.|->)(text|wrong)$|_problem \(|\bnumber$"
+    """By those of PRINTERS that fill in a lk_problem, by who answers, or by
+    others."""
+    return re.search(r"(\.|->)(text|wrong)$|_problem \(|\bnumber$|lk_text_of \("
                      r"|^(format|allowed|errno)$", name)
 
 

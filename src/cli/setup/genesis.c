@@ -103,13 +103,20 @@ make_state (lk_lock_state *state, const char *cluster,
     return true;
 }
 
+static bool
+is_new (const lk_lock_state *state)
+{
+    return state->facts.session == 0 && state->facts.promised.number == 0
+           && state->facts.active.term.number == 0;
+}
+
 /*  Whether a state may be replaced: one that a lock service made without a
  *  genesis, as a proxy, may, as long as it had no part in any decree. It may
  *  have heard of a cluster by then: of this one, if the others were started
- *  first. */
+ *  first. To a new one nothing has happened yet. */
 static bool
-is_free (lk_lock_state *old, const lk_state_file *file, lk_slice text,
-         const complaint *problem)
+is_free (lk_lock_state *old, bool may_be_new, const lk_state_file *file,
+         lk_slice text, const complaint *problem)
 {
     lk_hostmap hostmap;
     char why[256];
@@ -121,6 +128,9 @@ is_free (lk_lock_state *old, const lk_state_file *file, lk_slice text,
                          "'%s' is there already, makes no sense (%s), and is "
                          "not overwritten",
                          lk_state_file_path (file), why);
+    }
+    if (may_be_new && is_new (old)) {
+        return true;
     }
     if (old->cluster[0] != '\0' && old->facts.active.members != 0) {
         return complain (problem,
@@ -140,7 +150,8 @@ is_free (lk_lock_state *old, const lk_state_file *file, lk_slice text,
 
 /*  What is there, all zeroes if nothing is; false if it has to stay. */
 static bool
-read_old (lk_state_file *file, lk_lock_state *old, const complaint *problem)
+read_old (lk_state_file *file, lk_lock_state *old, bool may_be_new,
+          const complaint *problem)
 {
     lk_problem reason = {0};
     char *text = NULL;
@@ -157,8 +168,9 @@ read_old (lk_state_file *file, lk_lock_state *old, const complaint *problem)
     if (error != LK_OK && error != LK_UNKNOWN) {
         return complain (problem, "%s", reason.text);
     }
-    const bool good = error == LK_UNKNOWN
-                      || is_free (old, file, (lk_slice) {text, size}, problem);
+    const bool good =
+        error == LK_UNKNOWN
+        || is_free (old, may_be_new, file, (lk_slice) {text, size}, problem);
     lk_free (text);
     return good;
 }
@@ -179,7 +191,7 @@ write_state (lk_state_file *file, lk_lock_state *state,
              const lk_hostmap *hostmap, const complaint *problem)
 {
     lk_lock_state old;
-    if (!read_old (file, &old, problem)) {
+    if (!read_old (file, &old, false, problem)) {
         return false;
     }
     if (old.id != 0) {
@@ -248,7 +260,9 @@ lk_genesis_look (const char *dir, char cluster[LK_CLUSTER_LEN_MAX + 1])
         return LK_GENESIS_NONE;
     }
     memcpy (cluster, state.cluster, sizeof state.cluster);
-    return has_part (&state, &hostmap) ? LK_GENESIS_MEMBER : LK_GENESIS_PROXY;
+    return !has_part (&state, &hostmap) ? LK_GENESIS_PROXY
+           : is_new (&state)            ? LK_GENESIS_NEW
+                                        : LK_GENESIS_MEMBER;
 }
 
 bool
@@ -289,7 +303,7 @@ lk_genesis_is_free (const char *dir, char *text, size_t text_size)
         return true;
     }
     lk_state_file *file = open_state (dir, &problem);
-    const bool is_free = file != NULL && read_old (file, &old, &problem);
+    const bool is_free = file != NULL && read_old (file, &old, true, &problem);
     lk_state_file_destroy (&file);
     return is_free;
 }
@@ -346,7 +360,7 @@ lk_genesis_restore (const char *dir, const lk_genesis_restored *it, char *text,
     lk_lock_state old;
     lk_state_file *file =
         make_folder (dir, &problem) ? open_state (dir, &problem) : NULL;
-    bool done = file != NULL && read_old (file, &old, &problem)
+    bool done = file != NULL && read_old (file, &old, true, &problem)
                 && write_settings (dir, it, &problem);
     if (done) {
         const lk_lock_state state = restored_state (it, &old, &hostmap);

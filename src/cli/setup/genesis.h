@@ -22,6 +22,7 @@
 typedef enum {
     LK_GENESIS_NONE,      /* there is none, or it makes no sense */
     LK_GENESIS_PROXY,     /* it is no member by it */
+    LK_GENESIS_NEW,       /* it is one, but no lock service has had it yet */
     LK_GENESIS_MEMBER,    /* it is one, or may be */
     LK_GENESIS_UNREADABLE /* not for us */
 } lk_genesis_kind;
@@ -48,8 +49,9 @@ typedef struct {
     int64_t since_s; /* now, s since 1970 */
 } lk_genesis_restored;
 
-/*  Whether there is no state, or one that lk_genesis_write () would replace,
- *  and no lock service runs with it. False: `problem` says why. */
+/*  Whether there is no state, or one that is new, or that lk_genesis_write ()
+ *  would replace, and no lock service runs with it. False: `problem` says
+ *  why. */
 bool lk_genesis_is_free (const char *dir, char *problem, size_t problem_size);
 
 /*  Writes DIR/lock.settings and DIR/lock.state, unless lk_genesis_is_free () is

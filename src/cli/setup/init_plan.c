@@ -118,7 +118,7 @@ plan_state (lk_init *self)
         return false;
     }
     const bool same = strcmp (cluster, self->cluster) == 0;
-    if (kind != LK_GENESIS_MEMBER) {
+    if (kind != LK_GENESIS_MEMBER && kind != LK_GENESIS_NEW) {
         self->state = first; /* what a proxy has is for genesis.c to judge */
         self->wish = !first && !self->options->proxy && !has_wish (self);
         return first || same || may_change (self, cluster);

@@ -13,6 +13,7 @@
 #include "cli/setup/genesis.h"
 #include "cli/setup/held.h"
 #include "cli/setup/settings_change.h"
+#include "net/curve_ring.h"
 #include "net/host_name.h"
 #include "net/paths.h"
 #include "net/whole_file.h"
@@ -44,6 +45,9 @@ typedef struct {
     lk_router_options router;
     lk_lockd_options lock;
     char host[LK_HOST_LEN_MAX + 1];
+    bool is_named; /* so that its router knows */
+    lk_curve_ring ring;
+    bool is_stranger; /* by its key, which the settings lack */
 
     lk_backup backup;
     lk_arena arena;
@@ -143,6 +147,7 @@ find_host (restorer *self, const char *config)
     const char *path = self->router.identity;
     lk_own_identity identity;
     lk_problem problem = {0};
+    self->is_named = true;
     if (self->router.host[0] != '\0') {
         return take_name (self, self->router.host, config);
     }
@@ -156,6 +161,7 @@ find_host (restorer *self, const char *config)
     if (error != LK_UNKNOWN) {
         return lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
     }
+    self->is_named = false;
     lk_host_name (self->host);
     const char *name =
         self->options->host != NULL ? self->options->host : self->host;
@@ -163,6 +169,27 @@ find_host (restorer *self, const char *config)
                ? take_name (self, name, path)
                : lk_cli_fail (LK_EXIT_FAILED, "'%s' is no name of a host",
                               lk_shown_name (name).text);
+}
+
+/*  Settings without keys get all that there are, at its first start. */
+static int
+read_keys (restorer *self)
+{
+    lk_host_key keys[LK_HOST_KEYS_MAX];
+    lk_problem problem = {0};
+    const size_t count = lk_common_settings_keys (self->settings, keys);
+    if (self->router.security == LK_SECURITY_NONE || count == 0) {
+        return LK_EXIT_OK;
+    }
+    if (lk_curve_ring_read (&self->ring, self->router.keys, &problem)
+        != LK_OK) {
+        return lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
+    }
+    const lk_curve_key *own = lk_curve_ring_newest (&self->ring, self->host);
+    self->is_stranger =
+        own != NULL && lk_curve_key_is_ours (own)
+        && lk_host_key_find (keys, count, own->pair.public_key) == NULL;
+    return LK_EXIT_OK;
 }
 
 /*  Whether it has no state that is worth more than the backup. */
@@ -176,6 +203,13 @@ check_state (const restorer *self)
         return lk_cli_fail (LK_EXIT_FAILED,
                             "cannot read '%s/%s': run this as root", dir,
                             LK_PATH_STATE_FILE);
+    }
+    const bool is_other = strcmp (cluster, self->backup.cluster) != 0;
+    if (is_other && (kind == LK_GENESIS_MEMBER || kind == LK_GENESIS_NEW)) {
+        return lk_cli_fail (LK_EXIT_NO,
+                            "this host is a member of cluster '%s' already, "
+                            "and the backup is of cluster '%s'",
+                            cluster, self->backup.cluster);
     }
     if (kind == LK_GENESIS_MEMBER) {
         return lk_cli_fail (LK_EXIT_NO,
@@ -269,6 +303,11 @@ print_plan (const restorer *self)
             "state        %s\n",
             backup->settings.version, (self->above + 1) << 32,
             self->lock.state_dir);
+    if (self->is_stranger) {
+        printf ("key          another one than before, which the settings "
+                "get: `lockkeeper keys\n             withdraw` here takes the "
+                "former one out of them\n");
+    }
     if (!lk_common_settings_may_change (self->settings, self->host)) {
         printf ("note         '%s' does not name this host, which may not "
                 "change the settings\n",
@@ -314,10 +353,28 @@ check_word (const restorer *self)
     return LK_EXIT_OK;
 }
 
+/*  Its name, as `init` would, and its key, which the settings get. */
+static bool
+write_files (restorer *self, lk_problem *problem)
+{
+    if (!self->is_named
+        && lk_own_identity_write (self->router.identity, self->host, problem)
+               != LK_OK) {
+        return false;
+    }
+    if (!self->is_stranger) {
+        return true;
+    }
+    lk_curve_ring_newest (&self->ring, self->host)->pending_ms = INT64_MAX;
+    return lk_curve_ring_write (&self->ring, self->router.keys, problem)
+           == LK_OK;
+}
+
 static int
-begin (const restorer *self)
+begin (restorer *self)
 {
     char text[TEXT_SIZE];
+    lk_problem problem = {0};
     const lk_genesis_restored it = {.cluster = self->backup.cluster,
                                     .host = self->host,
                                     .generation = self->backup.generation + 1,
@@ -328,10 +385,14 @@ begin (const restorer *self)
     if (!lk_genesis_restore (self->lock.state_dir, &it, text, sizeof text)) {
         return lk_cli_fail (LK_EXIT_FAILED, "%s", text);
     }
+    if (!write_files (self, &problem)) {
+        return lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
+    }
     printf ("\n'%s' is the only member of cluster '%s'. Next:\n"
             "    systemctl enable --now lockkeeper-router lockkeeper-lockd\n"
             "    lockkeeper wait-ready\n"
-            "Then the others join: `lockkeeper invite`, `lockkeeper init "
+            "Then the others join: `lockkeeper forget` for those that have "
+            "lost their keys,\n`lockkeeper invite`, `lockkeeper init "
             "--join`.\n",
             self->host, self->backup.cluster);
     return LK_EXIT_OK;
@@ -346,6 +407,9 @@ carry_out (restorer *self, const char *config)
     }
     if (code == LK_EXIT_OK) {
         code = check_state (self);
+    }
+    if (code == LK_EXIT_OK) {
+        code = read_keys (self);
     }
     if (code == LK_EXIT_OK) {
         code = choose_terms (self);
@@ -404,6 +468,7 @@ run_restore (int argc, char **argv)
     lk_arena_clear (&self.arena);
     lk_bytes_clear (&self.file);
     lk_free (self.settings);
+    explicit_bzero (&self.ring, sizeof self.ring);
     return code;
 }
 
