@@ -515,6 +515,9 @@ init 125 "'...' says that this is host '...', not '...'" c --first \
     --cluster c --host d --address 127.0.0.1
 init 125 "this host is a member of cluster '...' already" c --first \
     --cluster d --host c --address 127.0.0.1
+"$lockkeeper" backup "$work/backup" >/dev/null 2>&1
+says_it 1 "this host is a member of cluster '...' already, and the backup is \
+of cluster '...'" restore "$work/backup" --config "$work/c/conf"
 config d
 mkdir "$work/d/conf.d"
 printf 'router\n    neighbour = "192.0.2.7:1"\n' >"$work/d/conf.d/a.conf"
