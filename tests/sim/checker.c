@@ -254,7 +254,8 @@ sim_claim_ousted (const sim_checker *self, const sim_claim *claim)
         const int64_t at = self->object[other->object].ousted_at;
         if ((other == claim
              || (claim->in_set && same_request (&other->who, &claim->who)))
-            && (other->ousted || (at > 0 && at + FORCE_MS > self->now))) {
+            && (other->ousted_at > 0
+                || (at > 0 && at + FORCE_MS > self->now))) {
             return true;
         }
     }

@@ -78,7 +78,7 @@ typedef struct {
     uint64_t found;        /* in that look into a table */
     uint32_t stored_bound; /* of its ticket, when it was found */
     int64_t key_used_at;   /* its end was asked for with its key; 0: not so */
-    bool ousted;           /* ... at once */
+    int64_t ousted_at;     /* ... at once; 0: not so */
     bool expired;          /* was told that its duration is over, or nobody
                               could be told, and it is another's now */
     int64_t expired_at;

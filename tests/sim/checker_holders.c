@@ -238,7 +238,8 @@ sim_work_ousted (sim_checker *self, const sim_work *work)
     const sim_claim *claim = sim_checker_claim (self, work->who, work->object);
     const int64_t at = self->object[work->object].ousted_at;
 
-    return (claim && claim->ousted) || (at > 0 && at + OUST_MS > self->now);
+    return (claim && claim->ousted_at > 0)
+           || (at > 0 && at + OUST_MS > self->now);
 }
 
 static void
