@@ -124,7 +124,7 @@ check 'and nothing in front of them' no on h1 sh -c "
     journalctl -o cat -u 'lockkeeper-*' | grep -E '^(<[0-9]>|[0-9]|lockkeeper-)'"
 
 #   In tenths; a sandbox that is off has more.
-for unit in lockd:5 router:16; do
+for unit in lockd:7 router:18; do
     check "the sandbox of ${unit%:*} is as tight as it was" on h1 \
         systemd-analyze security --no-pager --threshold="${unit#*:}" \
         "lockkeeper-${unit%:*}.service"
