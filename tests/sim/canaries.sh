@@ -389,7 +389,7 @@ canary one-acknowledgement-for-all 60 storm stream.c \
 canary tells-without-lease 6000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/lk_home_confirm (lead, ticket, entry->token);/lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = ticket->request, .token = entry->token};\n        lk_home_tell (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&(lk_notices) {\&now, 1, 1});/'
+    's/lk_home_confirm (lead, ticket, entry);/lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = ticket->request, .token = entry->token};\n        lk_home_tell (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&(lk_notices) {\&now, 1, 1});/'
 canary done-is-forgotten 1000 storm releases.c \
     's/return find (self->released, by);/return NULL;/'
 canary done-is-not-handed-on 1 unit/core_release releases.c \
