@@ -83,6 +83,7 @@ typedef struct {
                               could be told, and it is another's now */
     int64_t expired_at;
     uint32_t process; /* of the service that told it */
+    bool resumed;     /* ... which is not the one that told it first */
     uint64_t session;
     uint64_t token;
     uint64_t key;

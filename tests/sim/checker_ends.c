@@ -351,6 +351,23 @@ note_stopping (sim_checker *self, const sim_claim *claim)
     }
 }
 
+/*  Its duration is over as it was told first, which is the end that its
+ *  application goes by. One that says to another lock service what it holds
+ *  does not say that end: the service goes by what the home counts, which may
+ *  be more, since one of a later term counts from H/4 behind the grant, and
+ *  durations go on from where a journal has them. So it may linger, and an heir
+ *  get it; nobody is owed that. Protocol 9.11; 9.13: A restart; 9.18. */
+static bool
+may_last_longer (const sim_checker *self, const sim_claim *claim)
+{
+    const bool restarted =
+        claim->resumed
+        || claim->process != self->service[claim->who.host].process;
+
+    return restarted && claim->held && !claim->expired
+           && claim->until <= self->now && self->now < claim->lease_until;
+}
+
 /*  What becomes of a claim whose application is gone. */
 static void
 leave (sim_checker *self, sim_claim *claim)
@@ -362,7 +379,9 @@ leave (sim_checker *self, sim_claim *claim)
     }
     if (claim->kept) {
         claim->orphan = true;
-    } else if (claim->linger_ms > 0 && sim_claim_acts (self, claim)) {
+    } else if (claim->linger_ms > 0
+               && (sim_claim_acts (self, claim)
+                   || may_last_longer (self, claim))) {
         claim->lingers_until = self->now + claim->linger_ms;
     } else {
         sim_checker_drop (self, claim);

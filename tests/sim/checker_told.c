@@ -298,6 +298,7 @@ sim_checker_resumed (sim_checker *self, sim_who who, const sim_grant *grant)
     check_until (self, claim, grant->until);
     compare_told (self, claim, grant);
     claim->process = grant->process;
+    claim->resumed = true;
     claim->session = grant->session;
     claim->lease_until = grant->lease_until;
     claim->token = grant->token;

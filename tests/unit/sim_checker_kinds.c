@@ -490,6 +490,53 @@ START_TEST (a_lock_lingers)
 }
 END_TEST
 
+/*  Its application is gone when its duration is over, as that was told by the
+ *  first lock service. The next one may go by a later end, as its home counts
+ *  it, so that it lingers; but nobody is owed that. */
+static void
+outlast (bool restarted, bool resumed)
+{
+    lk_lock_mode mode = {.type = LK_EXCLUSIVE};
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    grant.until = checker.now + 500;
+    sim_checker_asked (&checker, who (0, 1), gate, 0);
+    sim_checker_kind (&checker, who (0, 1), &(sim_kind) {mode, 500, 300});
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    if (restarted) {
+        sim_checker_service_gone (&checker, 0, false);
+        grant.process = checker.service[0].process;
+    }
+    if (resumed) {
+        sim_checker_resumed (&checker, who (0, 1), &grant);
+    }
+    checker.now += 501;
+    sim_checker_app_gone (&checker, 0, 1);
+}
+
+START_TEST (a_lock_that_goes_on_lingers_after_its_duration)
+{
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    for (int way = 0; way < 3; way++) {
+        outlast (way > 0, way > 1);
+        grant.until = checker.now + 500;
+        grant.process = checker.service[0].process;
+        sim_checker_asked (&checker, (sim_who) {0, 2, 2}, gate, 600);
+        sim_checker_inherits (&checker, (sim_who) {0, 2, 2}, grant.key);
+        sim_checker_granted (&checker, (sim_who) {0, 2, 2}, &grant);
+        if (way == 0) {
+            expect ("TOKEN");
+        } else {
+            expect_nothing ();
+        }
+        outlast (way > 0, way > 1);
+        get (1, 3, (lk_lock_mode) {.type = LK_EXCLUSIVE}, 101, 1);
+        expect_nothing ();
+    }
+}
+END_TEST
+
 /*  Who used the key may be heard when the lock has another holder. */
 START_TEST (an_heir_has_what_was_asked_back)
 {
@@ -693,6 +740,7 @@ main (void)
     tcase_add_test (test_case, an_upgrade_that_only_tables_know);
     tcase_add_test (test_case, all_of_a_set_or_none);
     tcase_add_test (test_case, a_lock_lingers);
+    tcase_add_test (test_case, a_lock_that_goes_on_lingers_after_its_duration);
     tcase_add_test (test_case, an_heir_has_what_was_asked_back);
     tcase_add_test (test_case, force_tells_the_holder);
     tcase_add_test (test_case, a_token_is_checked);
