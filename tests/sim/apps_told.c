@@ -103,6 +103,20 @@ take (sim_world *world, sim_request *request, const lk_answer *answer)
     }
 }
 
+/*  A change of type makes no lock longer: its home may count a later end than
+ *  its holder was told before the lock service was restarted, since a journal
+ *  does not know how long it lay there. Protocol 9.11, 9.13, 9.18. */
+static void
+take_until (sim_world *world, uint8_t host, sim_request *request,
+            const lk_answer *answer)
+{
+    const int64_t until = sim_true_time (world, host, answer->until_ms);
+
+    if (request->state != SIM_REQUEST_HELD || until < request->until) {
+        request->until = until;
+    }
+}
+
 /*  What was asked for is held; or what is held is of another type. */
 static void
 told_locked (sim_world *world, sim_who who, sim_request *request,
@@ -110,7 +124,7 @@ told_locked (sim_world *world, sim_who who, sim_request *request,
 {
     sim_checker *checker = &world->checker;
 
-    request->until = sim_true_time (world, who.host, answer->until_ms);
+    take_until (world, who.host, request, answer);
     switch (request->state) {
     case SIM_REQUEST_ASKED:
         request->state = SIM_REQUEST_HELD;
