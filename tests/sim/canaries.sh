@@ -256,6 +256,8 @@ canary any-text-will-do 20 unit/core_settings election/settings.c \
     's/ || !fits (election->core, id, text)//'
 canary leaders-without-settings 20 unit/core_settings activation.c \
     's/\n        || !leaders_have_settings (election)//'
+canary an-election-for-what-was-given-up 1 unit/core_change change.c \
+    's/    call_off (election);\n//'
 canary settings-change-at-any-time 20 unit/core_settings change.c \
     's/core->now_ms - core->settings_ms >= SETTLE_MS/true/'
 canary who-lacks-the-text-is-cut-off 20 unit/core_settings peer.c \

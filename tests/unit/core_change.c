@@ -6,8 +6,8 @@
  *  Host 0 is the member that is asked, and proposes. The others are played by
  *  the test: they ping, vote, lead and acknowledge, as far as it lets them.
  *  First the rule that keeps quorums from sharing nobody; then host 0 alone,
- *  and host 1, which becomes a member; then quorums among more of them; then
- *  what cannot be.
+ *  and host 1, which becomes a member; then what is given up among more of
+ *  them. Quorums, and what cannot be, are in core_change_refused.c.
  */
 
 #include "changing.h"
@@ -216,6 +216,48 @@ START_TEST (who_is_not_heard)
 }
 END_TEST
 
+/*  -------------------------------------------------------- given up */
+
+static void
+run_out (void)
+{
+    lk_plant (node).change->until_ms = now_ms;
+    wait_ms (1);
+    go_on ();
+    then ("timedout: not in time, but it may still come true\n");
+}
+
+/*  The last of those who agree does so when nobody wants it any more. */
+START_TEST (no_election_for_what_was_given_up)
+{
+    others = 0;
+    change (false, 3);
+    ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
+    ck_assert_int_eq (election ().reason, LK_WHY_CHANGE);
+    run_out ();
+    for (lk_host host = 1; host <= 3; host++) {
+        give_plain (host, LK_MSG_AGREED, (lk_term) {0, 0});
+        go_on ();
+    }
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (said[LK_MSG_VOTE], 0);
+}
+END_TEST
+
+START_TEST (but_one_for_lost_leaders)
+{
+    lk_plant (node).core->in_reclaim = 1;
+    change (false, 3);
+    others = 0;
+    end (1);
+    go_on ();
+    ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
+    ck_assert_int_eq (election ().reason, LK_WHY_LOST);
+    run_out ();
+    ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -228,5 +270,7 @@ main (void)
               needs_the_mark_of_the_new_one, one_at_a_time,
               a_new_one_that_falls_silent, stops_in_the_middle, the_last_member,
               who_is_not_heard);
+    ADD_CASE (suite, four, no_election_for_what_was_given_up,
+              but_one_for_lost_leaders);
     return run_suite (suite);
 }

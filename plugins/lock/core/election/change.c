@@ -192,6 +192,17 @@ say (lk_election *election, const char *text)
     }
 }
 
+/*  An election for it to which nothing is promised yet. One that has votes goes
+ *  on to its end: those who gave them serve nobody before. Protocol 9.15. */
+static void
+call_off (lk_election *election)
+{
+    if (election->state == LK_ELECTION_PAUSE
+        && election->reason == LK_WHY_CHANGE) {
+        election->state = LK_ELECTION_IDLE;
+    }
+}
+
 static void
 finish (lk_election *election, lk_err error, const char *text)
 {
@@ -200,6 +211,7 @@ finish (lk_election *election, lk_err error, const char *text)
     self->wish = LK_WISH_NONE;
     self->host = LK_NOBODY;
     lk_settings_unset (&self->text);
+    call_off (election);
     lk_out_changed (election->core, error, text);
 }
 
