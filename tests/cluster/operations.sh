@@ -43,22 +43,23 @@ cat >"$work/bin/systemctl" <<END
 signal=TERM does=\$1
 shift
 case \$1 in --signal=*) signal=\${1#*=}; shift ;; --now) shift ;; esac
+#   One that has ended, and was not waited for yet, does not run.
+runs () {
+    kill -0 "\$pid" 2>/dev/null &&
+        ! grep -q '^[0-9]* ([^)]*) Z' "/proc/\$pid/stat" 2>/dev/null
+}
 for unit; do
     daemon=\${unit#lockkeeper-}
     pid=\$(cat "$box/\$HOST/\$daemon.pid")
     case \$does in
         stop | kill | restart)
             kill "-\$signal" "\$pid"
-            while kill -0 "\$pid" 2>/dev/null && ! grep -q '^[0-9]* ([^)]*) Z' \\
-                "/proc/\$pid/stat" 2>/dev/null; do
-                sleep 0.02
-            done
+            while runs; do sleep 0.02; done
             ;;
     esac
     case \$does in
         start | restart | enable)
-            kill -0 "\$pid" 2>/dev/null ||
-                "$lockkeeper" sandbox restart "\$HOST" "\$daemon" ;;
+            runs || "$lockkeeper" sandbox restart "\$HOST" "\$daemon" ;;
     esac
 done
 END
