@@ -4,37 +4,14 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   Addresses are of this test alone: 127.0.0.0/8, by the number of its process.
-#   All of them are this host's, so that each router has to be told its own.
+#   All addresses are this host's, so that each router has to be told its own.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
+# shellcheck source=tests/cluster/own_hosts_tap.sh
+. "$(dirname "$0")/own_hosts_tap.sh"
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 1
-net=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
-pids=()
-finish_test () {
-    kill "${pids[@]}" 2>/dev/null
-    rm -rf "$work"
-}
-trap finish_test EXIT
-
-#   own H: the configuration of that host ahead of init: its own folders.
-own () {
-    mkdir -p "$work/$1/run"
-    cat >"$work/$1/conf" <<end
-#   made by hand
-router
-    identity = "$work/$1/state/identity"
-    endpoint = "ipc://$work/$1/router"
-    listen = "tcp://$net.${1#h}:7411"
-lock
-    endpoint = "ipc://$work/$1/router"
-    state = "$work/$1/state"
-    run = "$work/$1/run"
-end
-}
-#   init H OPTIONS...: without a terminal.
+#   init H OPTIONS...: without a terminal, or what is not said.
 init () {
     local host=$1
     shift
@@ -95,20 +72,6 @@ check 'none of these wrote' diff "$work/sums" \
 
 #   ------------------------------------------------------------ who is there
 
-#   start H
-start () {
-    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
-        2>"$work/$1/router.log" &
-    pids+=($!)
-    "$BUILD/lockkeeper-lockd" --config "$work/$1/conf" \
-        2>"$work/$1/lockd.log" &
-    pids+=($!)
-}
-at () {
-    local host=$1
-    shift
-    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router "$lockkeeper" "$@"
-}
 join=(init h2 --host h2 --address "$net.2" --join)
 
 #   A server that says nothing, and one of another kind.

@@ -5,62 +5,24 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   Nothing is left but a backup: the host that begins anew has other keys than
-#   before. Addresses are of this test alone, as in cli_init.sh.
+#   before.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
+# shellcheck source=tests/cluster/own_hosts_tap.sh
+. "$(dirname "$0")/own_hosts_tap.sh"
 
-net=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
-pids=()
-finish_test () {
-    kill "${pids[@]}" 2>/dev/null
-    rm -rf "$work"
-}
-trap finish_test EXIT
-
-#   own H: the configuration of that host ahead of init, and nothing else.
-own () {
-    rm -rf "${work:?}/$1"
-    mkdir -p "$work/$1/run"
-    cat >"$work/$1/conf" <<end
-router
-    identity = "$work/$1/state/identity"
-    endpoint = "ipc://$work/$1/router"
-    listen = "tcp://$net.${1#h}:7411"
-lock
-    endpoint = "ipc://$work/$1/router"
-    state = "$work/$1/state"
-    run = "$work/$1/run"
+#   short H: with leases that make it wait less.
+short () {
+    own "$1"
+    cat >>"$work/$1/conf" <<end
     dead-after = 500
     leader-lease = 1000
     host-lease = 4000
 end
 }
-init () {
-    local host=$1
-    shift
-    "$lockkeeper" init --config "$work/$host/conf" --host "$host" \
-        --address "$net.${host#h}" "$@"
-}
-start () {
-    "$BUILD/lockkeeper-router" --config "$work/$1/conf" 2>/dev/null &
-    pids+=($!)
-    "$BUILD/lockkeeper-lockd" --config "$work/$1/conf" 2>/dev/null &
-    pids+=($!)
-}
-at () {
-    local host=$1
-    shift
-    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router "$lockkeeper" "$@"
-}
-joins () {
-    at h1 invite | init "$1" --join --invitation -
-}
 member () {
     at h1 cluster members | grep -q "^$1 .*\(leader\|member\) *seen"
-}
-key_of () {
-    at "$1" keys show | sed -n 's/^in use *[^ ]* *//p'
 }
 #   has HOST KEY: the settings have that one.
 has () {
@@ -73,8 +35,8 @@ restores () {
 
 #   ------------------------------------------------------------ before
 
-own h1
-own h2
+short h1
+short h2
 check 'the first host' says 0 'is the first host' init h1 --first --cluster one
 start h1
 check 'locks can be had' at h1 wait-ready --timeout 90
@@ -91,8 +53,8 @@ pids=()
 
 #   ------------------------------------------------------------ anew
 
-own h1
-own h2
+short h1
+short h2
 check 'a new host' says 0 'is the first host' init h1 --first --cluster one
 check 'of another cluster' says 0 'first host' init h2 --first --cluster two
 check 'is none' says 1 "member of cluster 'two' already" "$lockkeeper" \
@@ -108,7 +70,7 @@ start h1
 check 'locks can be had again' at h1 wait-ready --timeout 90
 now=$(key_of h1)
 check 'by a new key' test -n "$now" -a "$now" != "$former"
-own h2
+short h2
 check 'nobody is invited who would not know it' says 125 \
     'nobody is invited: the settings of the cluster lack the key' at h1 invite
 check 'the settings get it' await has h1 "$now"
@@ -123,7 +85,7 @@ check 'whose key the settings get' await has h2 "$key"
 
 #   ------------------------------------------------------------ its name
 
-own h2
+short h2
 "$lockkeeper" init --cluster one --members h9 --host h9 \
     --state "$work/other" >/dev/null
 sed -i '/^lock$/i\    security = none' "$work/h2/conf"

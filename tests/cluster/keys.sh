@@ -3,63 +3,12 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-#
-#   Addresses are of this test alone, as in cli_init.sh.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
+# shellcheck source=tests/cluster/own_hosts_tap.sh
+. "$(dirname "$0")/own_hosts_tap.sh"
 
-net=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
-pids=()
-finish_test () {
-    kill "${pids[@]}" 2>/dev/null
-    rm -rf "$work"
-}
-trap finish_test EXIT
-
-#   own H: the configuration of that host ahead of init: its own folders.
-own () {
-    mkdir -p "$work/$1/run"
-    cat >"$work/$1/conf" <<end
-router
-    identity = "$work/$1/state/identity"
-    endpoint = "ipc://$work/$1/router"
-    listen = "tcp://$net.${1#h}:7411"
-lock
-    endpoint = "ipc://$work/$1/router"
-    state = "$work/$1/state"
-    run = "$work/$1/run"
-end
-}
-#   init H OPTIONS...: without a terminal.
-init () {
-    local host=$1
-    shift
-    "$lockkeeper" init --config "$work/$host/conf" --host "$host" \
-        --address "$net.${host#h}" "$@"
-}
-#   start H
-start () {
-    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
-        2>>"$work/$1/router.log" &
-    router[${1#h}]=$!
-    "$BUILD/lockkeeper-lockd" --config "$work/$1/conf" \
-        2>>"$work/$1/lockd.log" &
-    lockd[${1#h}]=$!
-    pids+=("${router[${1#h}]}" $!)
-}
-#   stop H: in good order.
-stop () {
-    kill "${lockd[${1#h}]}"
-    wait "${lockd[${1#h}]}"
-    kill "${router[${1#h}]}"
-    wait "${router[${1#h}]}"
-}
-at () {
-    local host=$1
-    shift
-    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router "$lockkeeper" "$@"
-}
 #   member H: it is one.
 member () {
     at h1 cluster members | grep -q "^$1 .*\(leader\|member\)"
@@ -67,10 +16,6 @@ member () {
 #   linked H OTHER
 linked () {
     at "$1" status | grep -q "^$2 .* live "
-}
-#   key_of H: that in use there.
-key_of () {
-    at "$1" keys show | sed -n 's/^in use *[^ ]* *//p'
 }
 #   shows H STATE HOST [KEY]: it has such a key.
 shows () {
@@ -154,9 +99,6 @@ check 'and not by that of h1' code 1 grep -qF -- \
 check 'whose key it knows' grep -qF -- "$(key_of h1)" "$work/h2/state/keys"
 check 'the invitation is used up' says 125 'does not know our keys' \
     init h3 --join --invitation "$work/ticket"
-joins () {
-    at h1 invite | init "$1" --join --invitation -
-}
 check 'another one, by a pipe' says 0 "'h3' is to join" joins h3
 check 'its name is taken then' says 125 'a host of that name has a key' joins h3
 check 'a fourth' says 0 "'h4' is to join" joins h4
