@@ -42,7 +42,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
              "address": "00000000000000000000ffff0a000002",
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
-CLUSTER = {"protocol": 5, "cluster": "demo",
+CLUSTER = {"protocol": 6, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
