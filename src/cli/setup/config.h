@@ -9,10 +9,18 @@
 
 #include "cli/cli.h"
 #include "net/config.h"
+#include "settings/lock.h"
+#include "settings/router.h"
 
 /*  All that is wrong, on `file`, each in a line; returns how much that is. */
 size_t lk_cli_tell_mistakes (FILE *file, const lk_config *config,
                              const char *start);
+
+/*  The configuration at `path`, which may be missing if `may_lack`, and what it
+ *  comes to; the caller's. NULL: said all that is wrong with it. */
+lk_config *lk_cli_host_config (const char *path, bool may_lack,
+                               lk_router_options *router,
+                               lk_lockd_options *lock);
 
 /*  LK_EXIT_OK if there is such a key; else said, with what may be meant. */
 int lk_cli_check_key (const char *key);

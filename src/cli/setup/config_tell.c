@@ -28,6 +28,30 @@ lk_cli_tell_mistakes (FILE *file, const lk_config *config, const char *start)
     return count;
 }
 
+lk_config *
+lk_cli_host_config (const char *path, bool may_lack, lk_router_options *router,
+                    lk_lockd_options *lock)
+{
+    lk_problem problem = {0};
+    lk_config *self = lk_config_new (lk_settings);
+    lk_err error = lk_config_load (self, path, &problem);
+    if (error == LK_UNKNOWN && may_lack) {
+        error = LK_OK;
+    }
+    if (error == LK_OK) {
+        (void) lk_router_options_read (router, self, &problem);
+        (void) lk_lockd_options_read (lock, self, &problem);
+    }
+    const size_t mistakes = lk_cli_tell_mistakes (stderr, self, "lockkeeper: ");
+    if (mistakes == 0 && error != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+    }
+    if (mistakes > 0 || error != LK_OK) {
+        lk_config_destroy (&self);
+    }
+    return self;
+}
+
 int
 lk_cli_check_key (const char *key)
 {

@@ -9,7 +9,6 @@
 #include "cli/setup/config.h"
 #include "net/host_name.h"
 #include "net/paths.h"
-#include "settings/keys.h"
 #include "util/alloc.h"
 
 #include <stdio.h>
@@ -160,24 +159,9 @@ init_host (const lk_options *options)
     lk_init self = {.options = options,
                     .path = options->config != NULL ? options->config
                                                     : LK_PATH_CONFIG};
-    lk_problem problem = {0};
-    int code;
-    self.config = lk_config_new (lk_settings);
-    lk_err error = lk_config_load (self.config, self.path, &problem);
-    if (error == LK_UNKNOWN) {
-        error = LK_OK;
-    }
-    if (error == LK_OK) {
-        (void) lk_router_options_read (&self.router, self.config, &problem);
-        (void) lk_lockd_options_read (&self.lock, self.config, &problem);
-    }
-    if (lk_cli_tell_mistakes (stderr, self.config, "lockkeeper: ") > 0) {
-        code = LK_EXIT_FAILED;
-    } else if (error != LK_OK) {
-        code = lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
-    } else {
-        code = carry_out (&self);
-    }
+    self.config =
+        lk_cli_host_config (self.path, true, &self.router, &self.lock);
+    const int code = self.config != NULL ? carry_out (&self) : LK_EXIT_FAILED;
     lk_free (self.text);
     lk_config_destroy (&self.config);
     return code;

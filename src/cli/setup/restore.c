@@ -19,9 +19,6 @@
 #include "net/whole_file.h"
 #include "settings/common.h"
 #include "settings/identity.h"
-#include "settings/keys.h"
-#include "settings/lock.h"
-#include "settings/router.h"
 #include "util/alloc.h"
 #include "wire/address.h"
 #include "wire/backup.h"
@@ -140,7 +137,7 @@ take_name (restorer *self, const char *name, const char *path)
                               path, name, wanted);
 }
 
-/*  What its router will call it. */
+/*  The name that its router goes by. */
 static int
 find_host (restorer *self, const char *config)
 {
@@ -430,22 +427,9 @@ restore (restorer *self)
     const lk_options *options = self->options;
     const char *path =
         options->config != NULL ? options->config : LK_PATH_CONFIG;
-    lk_problem problem = {0};
-    lk_config *config = lk_config_new (lk_settings);
-    int code = LK_EXIT_FAILED;
-    lk_err error = lk_config_load (config, path, &problem);
-    if (error == LK_UNKNOWN && options->config == NULL) {
-        error = LK_OK;
-    }
-    if (error == LK_OK) {
-        (void) lk_router_options_read (&self->router, config, &problem);
-        (void) lk_lockd_options_read (&self->lock, config, &problem);
-    }
-    if (lk_cli_tell_mistakes (stderr, config, "lockkeeper: ") == 0) {
-        code = error == LK_OK
-                   ? carry_out (self, path)
-                   : lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
-    }
+    lk_config *config = lk_cli_host_config (path, options->config == NULL,
+                                            &self->router, &self->lock);
+    const int code = config != NULL ? carry_out (self, path) : LK_EXIT_FAILED;
     lk_config_destroy (&config);
     return code;
 }
