@@ -19,7 +19,7 @@ static lk_bytes text;
 static lk_arena arena;
 static char problem[128];
 
-/*  What was read of the locks: the last one, and how many. */
+/*  Of the locks that were read: the last one, and how many. */
 static size_t count;
 static lk_backup_lock last;
 static char last_object[64], last_owner[LK_ADDRESS_LEN_MAX + 1];

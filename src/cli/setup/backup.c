@@ -136,7 +136,7 @@ ask_settings (backupper *self)
 
 /*  -------------------------------------------------------- writing */
 
-/*  What is in the way of it is said once. */
+/*  A failure is said once. */
 static void
 flush (backupper *self)
 {

@@ -104,8 +104,7 @@ ask (lk_requester *asker, const char *to, int64_t wait_ms)
     return lk_requester_ask (asker, &question, (int) wait_ms);
 }
 
-/*  What the first leader says is better than what our own service knows, since
- *  it hears all. */
+/*  The first leader is asked before our own service, since it hears all. */
 static lk_message *
 ask_first_leader (lk_requester *asker, lk_message *own)
 {

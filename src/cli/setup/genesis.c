@@ -148,7 +148,7 @@ is_free (lk_lock_state *old, bool may_be_new, const lk_state_file *file,
     return true;
 }
 
-/*  What is there, all zeroes if nothing is; false if it has to stay. */
+/*  The state that is there, all zeroes if none is; false if it has to stay. */
 static bool
 read_old (lk_state_file *file, lk_lock_state *old, bool may_be_new,
           const complaint *problem)
