@@ -496,7 +496,9 @@ at_most (uint32_t limit, uint32_t other)
     return other > 0 && other < limit ? other : limit;
 }
 
-/*  The least that may count, be it the bound of somebody else. */
+/*  The least that may count, be it the bound of somebody else; 0: that is not
+ *  known, since a holder's ticket was not seen in a table yet, and may have a
+ *  bound of one that is gone. Protocol 9.10: Bound. */
 static uint32_t
 least_limit (const sim_checker *self, const sim_claim *claim)
 {
@@ -504,9 +506,14 @@ least_limit (const sim_checker *self, const sim_claim *claim)
     uint32_t limit = at_most (UINT32_MAX, claim->mode.limit);
 
     for (size_t i = 0; i < self->claim_count; i++) {
-        if (self->claim[i].object == claim->object) {
-            limit = at_most (limit, self->claim[i].mode.bound);
-            limit = at_most (limit, self->claim[i].stored_bound);
+        const sim_claim *other = &self->claim[i];
+        if (other->object == claim->object && other->held
+            && other->found == 0) {
+            return 0;
+        }
+        if (other->object == claim->object) {
+            limit = at_most (limit, other->mode.bound);
+            limit = at_most (limit, other->stored_bound);
         }
     }
     for (size_t i = 0; i < SIM_PAST_MAX; i++) {
