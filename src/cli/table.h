@@ -189,6 +189,8 @@
        "only show what would be written")                                      \
     X (ORIGIN, "origin", FLAG, "", origin, false,                              \
        "and where each value comes from")                                      \
+    X (CONNECT, "connect", FLAG, "", connect, false,                           \
+       "and try its keys and connections")                                     \
     X (UNSET, "unset", FLAG, "", unset, false,                                 \
        "take it out of the file, so that its default is back")                 \
     X (HOSTED, "hosted", FLAG, "", hosted, false,                              \

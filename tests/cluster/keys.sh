@@ -110,6 +110,28 @@ check 'all are in the settings' await listed h3 4
 check 'nothing is pending' await lacks h1 pending
 check 'for how long' says 125 'a number from 1 to 60' at h1 invite --minutes 61
 
+#   tries H: its keys and connections.
+tries () {
+    "$lockkeeper" config verify --connect --config "$work/$1/conf" "${@:2}"
+}
+check 'keys are right' says 0 'right: keys of' tries h2
+check 'a neighbour answers' grep -qF "$net.1:7411: right: host h1, with keys" \
+    "$work/said"
+check 'its own router, too' grep -qF \
+    "ipc://$work/h2/router: right: host h2, for its own" "$work/said"
+check 'as JSON' says 0 '"host":"h1","means":"with keys"' tries h2 --json
+sed "0,/neighbour/s|neighbour = .*|&\n    neighbour = \"$net.9:7411\"|" \
+    "$work/h2/conf" >"$work/nobody"
+check 'nobody there' says 1 "$net.9:7411: cannot connect: connection refused" \
+    "$lockkeeper" config verify --connect "$work/nobody"
+check 'the others are tried all the same' grep -qF 'right: host h1' "$work/said"
+check 'keys of somebody else' says 1 'does not know our keys' tries h5
+check 'no router here' grep -qF "no router at 'ipc://$work/h5/router'" \
+    "$work/said"
+mv "$work/h5/keys" "$work/h5/away"
+check 'no keys' says 1 "'$work/h5/keys'" tries h5
+mv "$work/h5/away" "$work/h5/keys"
+
 start_held () {
     LOCKKEEPER_ENDPOINT=ipc://$work/h4/router "$lockkeeper" run kept \
         -- sh -c "echo >'$work/works'; exec sleep 1000" 2>"$work/kept.err" &

@@ -120,11 +120,9 @@ run_config (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
-    LK_TAKES (CONFIG),
-    LK_TAKES (ORIGIN),
-    LK_TAKES (UNSET),
-    LK_TAKES (DROP_IN),
-    LK_TAKES_AS (JSON, "print a JSON object per line"),
+    LK_TAKES (CONFIG),  LK_TAKES (ORIGIN),
+    LK_TAKES (CONNECT), LK_TAKES (UNSET),
+    LK_TAKES (DROP_IN), LK_TAKES_AS (JSON, "print a JSON object per line"),
     LK_TAKES_END};
 
 static const lk_verb_argument follows[] = {
@@ -139,7 +137,7 @@ const lk_verb lk_verb_config = {
         "FILE]\n"
         "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
         "FILE]\n"
-        "       lockkeeper config verify [FILE...] [--json] [--config FILE]\n"
+        "       lockkeeper config verify [FILE...] [--connect] [--json]\n"
         "       lockkeeper config keys [--json]",
     .summary = "Shows, changes and checks the configuration of this host",
     .options = takes,

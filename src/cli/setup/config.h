@@ -38,4 +38,8 @@ int lk_cli_config_get (const lk_options *options);
 int lk_cli_config_set (const lk_options *options);
 int lk_cli_config_verify (const lk_options *options);
 
+/*  Tries the keys and connections of a configuration that is right, and says
+ *  what came of each. */
+int lk_cli_config_connect (const lk_router_options *router, bool json);
+
 #endif

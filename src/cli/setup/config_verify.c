@@ -49,8 +49,9 @@ print_files (const lk_config *config)
 }
 
 static int
-verify (const char *path, bool json)
+verify (const char *path, const lk_options *options)
 {
+    const bool json = options->json;
     lk_problem problem = {0};
     lk_router_options router;
     lk_lockd_options lock;
@@ -72,6 +73,9 @@ verify (const char *path, bool json)
         } else {
             (void) lk_cli_tell_mistakes (stdout, config, "");
         }
+        if (code == LK_EXIT_OK && options->connect) {
+            code = lk_cli_config_connect (&router, json);
+        }
     }
     lk_config_destroy (&config);
     return code;
@@ -82,10 +86,10 @@ lk_cli_config_verify (const lk_options *options)
 {
     int worst = LK_EXIT_OK;
     if (options->count == 1) {
-        return verify (options->config, options->json);
+        return verify (options->config, options);
     }
     for (int i = 1; i < options->count; i++) {
-        const int code = verify (options->argument[i], options->json);
+        const int code = verify (options->argument[i], options);
         worst = code > worst ? code : worst;
     }
     return worst;
