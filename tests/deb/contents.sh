@@ -105,6 +105,9 @@ check 'examples are compiled with what liblockkeeper-dev has' sh -c '
 make_base
 cp "$kept/$version"/*.deb "$base/root/"
 rm -f "$base"/root/*dbgsym*
+check 'the client alone is installed' in_base '
+    apt-get install -y /root/lockkeeper-client_*.deb &&
+    lockkeeper --version && ! command -v lockkeeper-router'
 check 'they are installed' in_base "apt-get install -y /root/*.deb |
     tee /root/said"
 check 'which says how to begin' grep 'lockkeeper init' "$base/root/said"
