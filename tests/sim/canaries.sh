@@ -233,6 +233,8 @@ canary removal-by-the-old-quorum 20 last-mark activation.c \
     's/\n        || !lk_is_quorum (members, voted)//'
 canary few-leaders-for-ever 100 storm reason.c \
     's/if (!leaders_are_few (election))/if (!leaders_are_few (election) || 1)/'
+canary who-is-removed-goes-on-electing 20 unit/core_election election.c \
+    's/if (!is_member (election)) {/if (0) {/'
 
 #   ------------------------------------------------------------ settings
 

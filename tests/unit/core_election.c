@@ -35,6 +35,24 @@ START_TEST (all_agreed_is_at_once)
 }
 END_TEST
 
+/*  A decree of others comes before its own date. */
+START_TEST (no_member_any_more)
+{
+    const lk_decree others = decree_of (term_of (8, 1), 0x1e, 1, 2, 3);
+    wait_for (LK_MSG_DATE, 0x1e);
+    for (lk_host host = 1; host < 4; host++) {
+        agree_in (host, 1000);
+    }
+    give_decree (1, LK_MSG_READY, &others);
+    for (int i = 0; i < 150; i++) {
+        wait_ms (10);
+        ck_assert (!says (LK_MSG_VOTE));
+    }
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 8);
+}
+END_TEST
+
 static const char *
 phase (void)
 {
@@ -428,6 +446,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, without_a_quorum_of_agreements_nobody_votes);
     tcase_add_test (tests, all_agreed_is_at_once);
+    tcase_add_test (tests, no_member_any_more);
     tcase_add_test (tests, what_it_says_of_itself);
     tcase_add_test (tests, who_sees_no_quorum_asks_nobody);
     tcase_add_test (tests, the_number_is_above_all_promises_seen);

@@ -70,9 +70,13 @@ run_idle (lk_election *election)
 static void
 run_pause (lk_election *election)
 {
-    if (lk_is_quorum (election->core->facts.active.members, election->agreed)
-        && (election->core->now_ms >= election->vote_at_ms
-            || lk_date_all_agreed (election))) {
+    /*  protocol 9.15 */
+    if (!is_member (election)) {
+        lk_election_give_up (election, "no member any more");
+    } else if (lk_is_quorum (election->core->facts.active.members,
+                             election->agreed)
+               && (election->core->now_ms >= election->vote_at_ms
+                   || lk_date_all_agreed (election))) {
         lk_vote_start (election);
     } else if (election->core->now_ms > election->until_ms) {
         lk_election_give_up (election, "no agreement");
