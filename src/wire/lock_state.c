@@ -60,13 +60,6 @@ state_fields (lk_fields *f, lk_lock_state *state)
                    sizeof state->cluster);
 }
 
-static bool
-is_below (lk_term one, lk_term other)
-{
-    return one.number < other.number
-           || (one.number == other.number && one.proposer < other.proposer);
-}
-
 static void
 check_state (lk_fields *f, const lk_lock_state *state)
 {
@@ -76,7 +69,7 @@ check_state (lk_fields *f, const lk_lock_state *state)
     if ((state->cluster[0] == '\0') != (state->genesis == 0)) {
         lk_fields_fail (f, "genesis", "cluster and genesis go together");
     }
-    if (is_below (state->facts.promised, state->facts.active.term)) {
+    if (state->facts.promised.number < state->facts.active.term.number) {
         lk_fields_fail (f, "promised", "below the active decree's term");
     }
 }

@@ -235,6 +235,10 @@ canary few-leaders-for-ever 100 storm reason.c \
     's/if (!leaders_are_few (election))/if (!leaders_are_few (election) || 1)/'
 canary who-is-removed-goes-on-electing 20 unit/core_election election.c \
     's/if (!is_member (election)) {/if (0) {/'
+canary a-promise-keeps-old-settings 20 unit/core_settings promise.c \
+    's/&& !leaves_it_out (election, decree)) {/\&\& (!leaves_it_out (election, decree) || 1)) {/'
+canary takes-what-is-not-in-force 20 unit/core_settings promise.c \
+    's/return lk_term_equal (decree->term, election->core->in_force\.term)\n *&& /return /'
 
 #   ------------------------------------------------------------ settings
 

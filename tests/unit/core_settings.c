@@ -260,6 +260,50 @@ START_TEST (gives_its_text)
 }
 END_TEST
 
+static const lk_term in_vain[] = {{9, 0xa3}, {8, 0xa2}, {8, 0xa0}};
+
+/*  A vote that came to nothing; then it hears of term 8, then that this is in
+ *  force. */
+static void
+promise_in_vain (lk_term promised, const lk_decree *decree)
+{
+    four ();
+    give_plain (3, LK_MSG_VOTE, promised);
+    give_decree (1, LK_MSG_SITTING, decree);
+    ck_assert_ptr_null (sent (LK_MSG_WANTING, 1));
+    give_decree (1, LK_MSG_READY, decree);
+    give_decree (1, LK_MSG_READY, decree);
+}
+
+/*  Else it would have the former settings until a term goes beyond that. */
+START_TEST (a_promise_keeps_none_from_who_is_removed)
+{
+    lk_decree decree = later ();
+    decree.members &= ~BIT (0);
+    for (size_t i = 0; i < sizeof in_vain / sizeof in_vain[0]; i++) {
+        promise_in_vain (in_vain[i], &decree);
+        ck_assert_ptr_nonnull (sent (LK_MSG_WANTING, 1));
+        give_text (1, decree.settings, first);
+        ck_assert (is_taken ());
+        ck_assert (has (decree.settings, first));
+        ck_assert (
+            lk_term_equal (lk_node_core (node)->facts.promised, in_vain[i]));
+    }
+}
+END_TEST
+
+START_TEST (a_promise_keeps_them_from_a_member)
+{
+    const lk_decree decree = later ();
+    for (size_t i = 0; i < sizeof in_vain / sizeof in_vain[0]; i++) {
+        promise_in_vain (in_vain[i], &decree);
+        ck_assert_ptr_null (sent (LK_MSG_WANTING, 1));
+        give_text (1, decree.settings, first);
+        ck_assert (!is_taken ());
+    }
+}
+END_TEST
+
 /*  -------------------------------------------------------- a damaged disk */
 
 static void
@@ -374,7 +418,8 @@ main (void)
               is_so_already, is_outdated, one_change_at_a_time,
               needs_all_leaders, keeps_those_of_d, waits_for_its_text,
               takes_no_other_text, takes_no_text_unasked, asks_again,
-              gives_its_text);
+              gives_its_text, a_promise_keeps_none_from_who_is_removed,
+              a_promise_keeps_them_from_a_member);
     ADD_CASE (suite, leading, takes_no_second_election);
     ADD_CASE (suite, lacking, says_that_it_lacks_it, follows_without_it);
     ADD_CASE (suite, knowing, has_it_from_its_disk, sees_who_is_behind,

@@ -40,8 +40,7 @@ lk_core_check (const lk_core *core)
     LK_ASSERT (core->forgotten_ms <= core->now_ms);
     LK_ASSERT (lk_hosts_has (core->known, core->config.self));
     LK_ASSERT (core->incarnation <= core->facts.session);
-    LK_ASSERT (lk_term_compare (core->facts.promised, core->facts.active.term)
-               >= 0);
+    LK_ASSERT (core->facts.promised.number >= core->facts.active.term.number);
     check_decree (&core->facts.active);
     check_decree (&core->in_force);
     LK_ASSERT (core->in_reclaim >> core->in_force.leader_count == 0);

@@ -87,7 +87,8 @@ void lk_doorway_recorded (lk_election *election);
 /*  -------------------------------------------------------- promise */
 
 /*  Takes a decree that is filled as the active one, if it is later than ours,
- *  nothing else is promised, and it may be learned from who says it. */
+ *  nothing else is promised or it is in force without us, and it may be learned
+ *  from who says it. */
 void lk_adopt (lk_election *election, lk_host from, const lk_decree *decree);
 
 /*  -------------------------------------------------------- forget */

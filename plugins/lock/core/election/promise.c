@@ -64,6 +64,15 @@ lk_promise (lk_election *election, lk_term term)
     }
 }
 
+/*  A decree in force without this host: it is in no quorum of that, and may
+ *  have promised a term that nobody else knows of. Protocol 9.15. */
+static bool
+leaves_it_out (const lk_election *election, const lk_decree *decree)
+{
+    return lk_term_equal (decree->term, election->core->in_force.term)
+           && !lk_hosts_has (decree->members, election->core->config.self);
+}
+
 /*  protocol 9.1 */
 void
 lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
@@ -75,7 +84,8 @@ lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
         return;
     }
     /*  protocol 9.3 */
-    if (!lk_promise_fits (election, decree->term)) {
+    if (!lk_promise_fits (election, decree->term)
+        && !leaves_it_out (election, decree)) {
         lk_hears_of (election->leader, decree);
         return;
     }
