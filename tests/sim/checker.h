@@ -65,6 +65,7 @@ typedef struct {
     int64_t duration_ms;    /* lenient: at least, from its request on */
     int64_t linger_ms;      /* at least, when its application ends */
     int64_t lingers_until;  /* its application is gone; 0: not so */
+    uint32_t left_to;       /* ... and told this process of the service so */
     uint64_t heir_of;       /* key of a lingering lock that it may get */
     bool in_set;            /* not alone: all of its request, or none */
     uint64_t queued_by;     /* leaders (bits) whose table has it waiting */

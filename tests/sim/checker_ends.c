@@ -383,6 +383,7 @@ leave (sim_checker *self, sim_claim *claim)
                && (sim_claim_acts (self, claim)
                    || may_last_longer (self, claim))) {
         claim->lingers_until = self->now + claim->linger_ms;
+        claim->left_to = self->service[claim->who.host].process;
     } else {
         sim_checker_drop (self, claim);
     }
@@ -468,6 +469,21 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     service->leads_until = 0;
 }
 
+/*  A service ends its session: what lingers with it stays no longer. A lock of
+ *  the session before may have gone on in this one when its application was
+ *  gone and could not be told that any more. Protocol 9.11. */
+static void
+end_lingering (sim_checker *self, uint8_t host)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->who.host == host && claim->lingers_until != 0
+            && claim->left_to == self->service[host].process) {
+            claim->lease_until = 0;
+        }
+    }
+}
+
 /*  What was over is so for good: somebody else may have it. */
 static void
 check_not_back (sim_checker *self, uint8_t host, uint64_t session,
@@ -500,6 +516,9 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
     sim_checker_note_lease (self, host, session, until);
     if (until == 0 || session != service->session) {
         end_session (self, host);
+    }
+    if (until == 0) {
+        end_lingering (self, host);
     }
     service->session = session;
     service->lease_until = until;

@@ -537,6 +537,41 @@ START_TEST (a_lock_that_goes_on_lingers_after_its_duration)
 }
 END_TEST
 
+/*  Its application said to the next lock service what it holds, and is gone
+ *  before that can answer: the lock lingers in the session of that service, and
+ *  no longer. One that lingered before is not of that session. */
+START_TEST (a_lock_lingers_in_the_next_session)
+{
+    const lk_lock_mode mode = {.type = LK_EXCLUSIVE};
+    const sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+    const lk_facts facts = {.session = 6};
+
+    for (int way = 0; way < 4; way++) {
+        const bool stops = way % 2 == 1;
+        const bool goes_on = way / 2 == 1;
+
+        ask (0, 1, mode);
+        sim_checker_kind (&checker, who (0, 1), &(sim_kind) {mode, 0, 5000});
+        sim_checker_granted (&checker, who (0, 1), &grant);
+        if (!goes_on) {
+            sim_checker_app_gone (&checker, 0, 1);
+        }
+        sim_checker_service_gone (&checker, 0, false);
+        sim_checker_facts (&checker, 0, &facts, false);
+        sim_checker_lease (&checker, 0, 6, 20000);
+        sim_checker_app_gone (&checker, 0, 1);
+        checker.now += 100;
+        sim_checker_lease (&checker, 0, 6, stops ? 0 : 20100);
+        get (1, 3, mode, 101, 1);
+        if (stops && goes_on) {
+            expect_nothing ();
+        } else {
+            expect ("TWO HOLDERS");
+        }
+    }
+}
+END_TEST
+
 /*  Who used the key may be heard when the lock has another holder. */
 START_TEST (an_heir_has_what_was_asked_back)
 {
@@ -741,6 +776,7 @@ main (void)
     tcase_add_test (test_case, all_of_a_set_or_none);
     tcase_add_test (test_case, a_lock_lingers);
     tcase_add_test (test_case, a_lock_that_goes_on_lingers_after_its_duration);
+    tcase_add_test (test_case, a_lock_lingers_in_the_next_session);
     tcase_add_test (test_case, an_heir_has_what_was_asked_back);
     tcase_add_test (test_case, force_tells_the_holder);
     tcase_add_test (test_case, a_token_is_checked);
