@@ -81,6 +81,24 @@ lk_shape_owner (lk_fields *f, lk_ticket *ticket)
     ticket->rest = (uint16_t) rest;
 }
 
+/*  Absent if it is not a remote one's. */
+void
+lk_shape_remote (lk_fields *f, lk_far_id *remote)
+{
+    if (!lk_fields_has (f, "remote", remote->number != 0)) {
+        return;
+    }
+    json_t *outer = lk_field_enter (f, "remote");
+    lk_field_hex (f, "owner", &remote->owner[0]);
+    lk_field_hex (f, "owner2", &remote->owner[1]);
+    lk_field_count (f, "serial", &remote->serial);
+    lk_field_count (f, "number", &remote->number);
+    if (!f->writing && remote->number == 0) {
+        lk_fields_fail (f, "number", "of no registration");
+    }
+    lk_field_leave (f, outer);
+}
+
 void
 lk_shape_ticket (lk_fields *f, lk_ticket *ticket)
 {
@@ -96,6 +114,7 @@ lk_shape_ticket (lk_fields *f, lk_ticket *ticket)
     lk_field_flag_if_set (f, "upgrade", &ticket->upgrade);
     lk_field_flag_if_set (f, "kept", &ticket->kept);
     lk_field_flag_if_set (f, "unproved", &ticket->unproved);
+    lk_shape_remote (f, &ticket->remote);
 }
 
 static void
@@ -139,6 +158,7 @@ add_fields (lk_fields *f, void *row)
     lk_shape_owner (f, ticket);
     lk_field_hex (f, "key", &ticket->key);
     lk_field_span (f, "age_ms", &ticket->age_ms, 0);
+    lk_shape_remote (f, &ticket->remote);
 }
 
 static void
@@ -194,6 +214,7 @@ lk_shape_op (lk_fields *f, void *row)
         lk_field_hex (f, "token", &op->ticket.token);
         lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         by_field (f, op);
+        lk_shape_remote (f, &op->ticket.remote);
         break;
     case LK_OP_CHECK:
         name_fields (f, &op->ticket);
@@ -209,6 +230,7 @@ lk_shape_op (lk_fields *f, void *row)
         lk_shape_type (f, &op->ticket.mode.type);
         lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         lk_field_request (f, "former", &op->by);
+        lk_shape_remote (f, &op->ticket.remote);
         break;
     case LK_OP_RIPE:
     case LK_OP_KEEP:

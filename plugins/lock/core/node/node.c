@@ -239,10 +239,18 @@ handle (lk_node *node, const lk_event *event)
         lk_election_host_gone (&node->election, event->host);
         break;
     case LK_ON_LOCK:
-        lk_on_app_lock (&node->proxy, &event->request);
+        if (event->request.far.number != 0) {
+            lk_far_lock (&node->proxy, &event->request);
+        } else {
+            lk_on_app_lock (&node->proxy, &event->request);
+        }
         break;
     case LK_ON_UNLOCK:
-        lk_on_app_unlock (&node->proxy, &event->request);
+        if (event->request.far.number != 0) {
+            lk_far_unlock (&node->proxy, &event->request);
+        } else {
+            lk_on_app_unlock (&node->proxy, &event->request);
+        }
         break;
     case LK_ON_UNLOCK_BY_KEY:
         lk_on_app_unlock_by_key (&node->proxy, &event->request);
@@ -255,6 +263,15 @@ handle (lk_node *node, const lk_event *event)
         break;
     case LK_ON_APP_GONE:
         lk_on_app_gone (&node->proxy, event->request.app);
+        break;
+    case LK_ON_REGISTER:
+        lk_on_far_register (&node->proxy, &event->request);
+        break;
+    case LK_ON_LEASE:
+        lk_on_far_lease (&node->proxy, &event->request);
+        break;
+    case LK_ON_GOODBYE:
+        lk_on_far_goodbye (&node->proxy, &event->request);
         break;
     case LK_ON_CHANGE:
         lk_on_change (&node->election, event);
@@ -343,7 +360,8 @@ static bool
 is_timed (lk_event_type type)
 {
     return type != LK_ON_MESSAGE && type != LK_ON_LOCK && type != LK_ON_UNLOCK
-           && type != LK_ON_FLUSH && type != LK_ON_RECORDED;
+           && type != LK_ON_LEASE && type != LK_ON_FLUSH
+           && type != LK_ON_RECORDED;
 }
 
 /*  Messages to itself, then pings, which tell what has come of all that. */

@@ -91,6 +91,17 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- UNLOCKED */
 
+/*  A later registration has it, which its application believes. One that is
+ *  given back waits for the answer to that. Protocol 9.20: Moving. */
+static void
+forget_moved (lk_proxy *proxy, lk_demand *demand)
+{
+    if (demand && demand->ticket.remote.number != 0
+        && demand->state != LK_DEMAND_CLOSING) {
+        lk_demand_remove (proxy, demand);
+    }
+}
+
 void
 lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
 {
@@ -99,7 +110,9 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
         return;
     }
     lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
-    if (demand) {
+    if (reply->moved) {
+        forget_moved (proxy, demand);
+    } else if (demand) {
         lk_demand_hear (proxy, demand,
                         &(lk_news) {.kind = LK_NEWS_UNLOCKED, .reply = reply});
     } else if (lk_stopping_asks_back (reply)) {

@@ -48,7 +48,9 @@ void
 lk_lapse (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    if (is_over (proxy, demand->wait_until_ms)) {
+    if (lk_demand_is_far (demand) && is_over (proxy, demand->wait_until_ms)) {
+        lk_demand_fail (proxy, demand, LK_DISCONNECTED);
+    } else if (is_over (proxy, demand->wait_until_ms)) {
         lk_demand_end (proxy, demand, LK_DISCONNECTED);
         demand->until_ms = proxy->core->now_ms + lk_stopping_ms (proxy->core);
         lk_demand_await_end (proxy, demand);

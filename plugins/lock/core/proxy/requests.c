@@ -224,6 +224,25 @@ note_wish (lk_demand *demand, const lk_app_request *request)
     demand->guarded = request->guarded;
 }
 
+/*  It is one of an application on another machine, and maybe a claim of it: not
+ *  said before its session is known to go on. Protocol 9.20: Moving. */
+static void
+note_far (lk_proxy *proxy, lk_demand *demand, const lk_app_request *request)
+{
+    const lk_registered *far = &request->far;
+    if (far->number == 0) {
+        return;
+    }
+    demand->ticket.remote =
+        (lk_far_id) {.owner = {far->owner[0], far->owner[1]},
+                     .serial = request->serial,
+                     .number = far->number};
+    if (request->asked_before) {
+        lk_registration_claims (proxy, lk_registration_find (proxy, far),
+                                demand, request->left_ms);
+    }
+}
+
 /*  It holds it already, by the lease of a former session, and goes on till that
  *  is over. Protocol 9.13: A restart. */
 static void
@@ -236,6 +255,7 @@ resume (lk_proxy *proxy, const lk_app_request *request)
     demand->ticket.token = request->token;
     demand->ticket.key = request->key;
     demand->wait_until_ms = request->lease_until_ms;
+    note_far (proxy, demand, request);
     lk_closing_note_former (proxy, request->lease_until_ms);
     if (request->lease_until_ms <= proxy->core->now_ms) {
         lk_lapse (proxy, demand, NULL); /* it was read late */
@@ -315,6 +335,7 @@ lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
     demand = take (proxy, request, LK_DEMAND_WAITING);
     demand->queue = request->wait_ms != 0;
     note_wish (demand, request);
+    note_far (proxy, demand, request);
     lk_demand_send (proxy, demand);
 }
 

@@ -108,7 +108,9 @@ end_in (lk_proxy *proxy, lk_demand *demand, int64_t span_ms)
 {
     lk_turn_give_up (proxy, demand);
     lk_demand_enter (proxy, demand, LK_DEMAND_ENDED);
-    demand->until_ms = proxy->core->now_ms + span_ms;
+    /*  protocol 9.20: Taken away */
+    demand->until_ms =
+        lk_demand_is_far (demand) ? INT64_MAX : proxy->core->now_ms + span_ms;
     lk_demand_await_end (proxy, demand);
 }
 
