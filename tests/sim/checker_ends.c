@@ -430,7 +430,7 @@ end_session (sim_checker *self, uint8_t host)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         sim_claim *claim = &self->claim[i];
-        if (claim->who.host == host) {
+        if (claim->who.host == host || (claim->carriers >> host & 1)) {
             claim->queued_at = 0;
             claim->queued_by = 0;
             claim->kept &= !claim->fragile;

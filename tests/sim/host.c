@@ -370,7 +370,8 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
     case LK_DO_SEND:
         break; /* see above */
     case LK_DO_TELL:
-        if (!sim_desk_carry_out (self, place, effect)) {
+        if (!sim_remote_answered (self, place, &effect->answer)
+            && !sim_desk_carry_out (self, place, effect)) {
             sim_apps_answered (self, place, &effect->answer);
         }
         break;

@@ -126,6 +126,7 @@ static const struct option long_options[] = {
     {"others", required_argument, NULL, 'o'},
     {"leaders", required_argument, NULL, 'L'},
     {"journal", required_argument, NULL, 'J'},
+    {"remotes", required_argument, NULL, 'R'},
     {"faults", required_argument, NULL, 'f'},
     {"apps", required_argument, NULL, 'a'},
     {"storm", required_argument, NULL, 'm'},
@@ -154,6 +155,8 @@ set_world (sim_task *self, int option, const char *value)
         return (world->others = number (value, 0, 2)) >= 0;
     case 'L':
         return (world->leaders = number (value, 1, 5)) > 0;
+    case 'R':
+        return (world->remotes = number (value, 0, SIM_REMOTES_MAX)) >= 0;
     case 'J':
         return set_journal (world, value);
     case 'f':

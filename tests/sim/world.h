@@ -35,6 +35,7 @@
 #include "network.h"
 #include "node.h"
 #include "queue.h"
+#include "remote.h"
 #include "script.h"
 #include "storm.h"
 #include "story.h"
@@ -68,6 +69,8 @@ typedef enum {
     SIM_EVENT_FORGET, /* somebody forgets a host */
     SIM_EVENT_RECORD, /* records get to the disk */
     SIM_EVENT_OATH,   /* an operator looks who is dead */
+    SIM_EVENT_REMOTE, /* an application on another machine wakes up */
+    SIM_EVENT_MAIL,   /* a letter between one and a host: what = letter */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -115,6 +118,7 @@ typedef struct {
     int64_t gap_ms;              /* at most, after a fault that is left out */
     int leaders;                 /* 0: the seed says */
     int journal;                 /* lk_journal_mode of all; -1: the same */
+    int remotes;                 /* applications on other machines */
     bool story;                  /* tell what happens ... */
     bool verbose;                /* ... and each message */
 } sim_options;
@@ -152,6 +156,7 @@ typedef struct sim_world {
     sim_clients clients;
     sim_desk *desk[SIM_HOSTS_MAX];
     sim_registers registers;
+    sim_remotes remotes;
     sim_generations generations;
     sim_storm storm;
     sim_ambush ambush;
