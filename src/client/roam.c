@@ -58,8 +58,8 @@ static bool
 is_used (const lk_roam *self, const lk_roam_place *place, int64_t now_ms)
 {
     const lk_roam_lock *lock;
-    if (place->number == self->number) {
-        return true;
+    if (place->number == self->number || !place->ready) {
+        return place->number == self->number;
     }
     DL_FOREACH (self->locks, lock) {
         if (lock->number == place->number

@@ -102,6 +102,16 @@ forget_moved (lk_proxy *proxy, lk_demand *demand)
     }
 }
 
+/*  It waited, and a later registration has given it back: else it would stand
+ *  in the queue again. Protocol 9.20: Moving. */
+static bool
+is_over_elsewhere (const lk_demand *demand, const lk_msg_reply *reply)
+{
+    return demand && lk_demand_is_far (demand)
+           && demand->state == LK_DEMAND_WAITING && reply->token == 0
+           && !lk_stopping_asks_back (reply);
+}
+
 void
 lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
 {
@@ -110,7 +120,7 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
         return;
     }
     lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
-    if (reply->moved) {
+    if (reply->moved || is_over_elsewhere (demand, reply)) {
         forget_moved (proxy, demand);
     } else if (demand) {
         lk_demand_hear (proxy, demand,

@@ -25,7 +25,8 @@ apply_claim (lk_table *self, const lk_ticket *reported, int64_t now_ms,
     }
     lk_entry *entry = lk_table_find (self, claim->request);
     lk_queue *queue = lk_table_queue (self, claim->object);
-    if (own.ordinal == 0) { /* of a claim in doubt, which does not know it */
+    /*  A claim in doubt does not know it. Protocol 9.20: Reclaim. */
+    if (own.ordinal == 0 && own.remote.number != 0) {
         own.ordinal = queue ? queue->active + 1 : 1;
     }
     if (entry && entry->queue != queue) {
