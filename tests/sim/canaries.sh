@@ -126,7 +126,11 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
         return
     }
     options="--runs $most --no-shrink"
-    [ "$where" = storm ] || options="$options --script $where"
+    case $where in
+    storm) ;;
+    remotes) options="$options --remotes 4" ;;
+    *) options="$options --script $where" ;;
+    esac
     # shellcheck disable=SC2086
     timeout "$try_s" "$folder/sim" $options >"$folder/out" 2>&1
     case $? in
@@ -181,7 +185,7 @@ canary () {    # name, most seeds, storm or script, file, sed expression, ...
     case $wanted in
     "  ")
         seen=$((seen + 1))
-        if { [ "$3" = storm ] && [ "$2" -gt "$seeds_max" ]; } ||
+        if { { [ "$3" = storm ] || [ "$3" = remotes ]; } && [ "$2" -gt "$seeds_max" ]; } ||
             [ $((seen % parts)) -ne "$part" ]; then
             has_place "$@"
             return
@@ -597,6 +601,36 @@ canary lingers-not-at-all 60 storm ends.c \
     's/return !demand->guarded && [^;]*;/return 0;/' \
     demand.c \
     's/end_ms = earlier (end_ms, demand->linger_until_ms, after_ms);/return after_ms + 1;/'
+
+#   ------------------------------------------------------------ remote ones
+
+canary lease-from-the-answers-arrival 400 remotes src/client/roam.c \
+    's/letter->sent + letter->left_ms;/now_ms + letter->left_ms;/'
+canary lease-for-an-older-ping 400 remotes registration.c \
+    's/\.after = proxy->core->pings/.after = 0/'
+canary moves-without-the-owner 400 remotes table/far.c \
+    's/ && one->owner\[0\] == other->owner\[0\]\n *&& one->owner\[1\] == other->owner\[1\];/;/'
+canary late-unlock-of-a-former-server 400 remotes claim.c \
+    's/return far && far->id\.number <= ticket->remote\.number ? entry : NULL;/return far ? entry : NULL;/'
+canary the-former-end-takes-all 400 remotes demand_send.c \
+    's/    request->ticket\.request = request_id (proxy, demand);\n/&    request->ticket.remote.number += demand->ticket.remote.number \&\& demand->name[0] == LK_NO_APP ? 9 : 0;\n/'
+canary granted-at-both-servers 400 remotes claim.c \
+    's/    if (!former) {/    if (!former || former->token == 0) {/' apply.c \
+    's/            && (ticket\.remote\.number == 0/            \&\& (1 || ticket.remote.number == 0/'
+canary another-registrations-answer 400 remotes src/client/roam.c \
+    's/    if (!lock || lock->number != place->number) {/    if (!lock) {/'
+canary believed-ahead-of-locked 400 remotes src/client/roam.c \
+    's/        return lock->floor_ms;/        place = find_place (self, lock->number);/'
+canary goodbye-while-a-claim-is-open 400 remotes src/client/roam.c \
+    's/            || (lock->doubtful && lock->told_by <= place->number)\n//'
+canary silence-after-half-of-it 400 remotes registration.c \
+    's/lk_with_margin (left_ms);/left_ms \/ 2;/'
+canary a-claim-ahead-of-its-ping 1000 remotes registration.c \
+    's/    lk_demand_hold_back (proxy, demand, proxy->core->pings);\n//'
+canary no-end-is-remembered 400 remotes claim.c \
+    's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/' \
+    registration.c \
+    's/    if (!lk_registration_has_ended (self, serial)) {/    if (0) {/'
 
 #   ------------------------------------------------------------ beside the core
 
