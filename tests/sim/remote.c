@@ -400,13 +400,21 @@ have_trouble (sim_world *world, sim_remote *self)
               self->life, host, all ? " and all" : "", (long long) until);
 }
 
+/*  Where it likes; or, as one does not answer, with the next one: after the
+ *  storm some hosts serve nobody any more. */
 static void
-move (sim_world *world, sim_remote *self)
+move (sim_world *world, sim_remote *self, bool in_need)
 {
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    const uint8_t host = in_need && latest
+                             ? (uint8_t) ((latest->server + 1)
+                                          % (int) world->base.count)
+                             : sim_any_host (world);
+
     self->move_at =
         world->now
         + sim_between (world, 200, 2 * world->remotes.habits.move_ms);
-    lk_roam_register (self->roam, sim_any_host (world),
+    lk_roam_register (self->roam, host,
                       sim_remote_clock (world, index_of (world, self)));
 }
 
@@ -466,9 +474,9 @@ work (sim_world *world, uint8_t remote)
         be_born (world, remote);
     }
     lk_roam_tick (self->roam, now_ms);
-    if (lk_roam_wants_server (self->roam, now_ms)
-        || (world->now >= self->move_at && world->apps.open)) {
-        move (world, self);
+    const bool in_need = lk_roam_wants_server (self->roam, now_ms);
+    if (in_need || (world->now >= self->move_at && world->apps.open)) {
+        move (world, self, in_need);
     }
     if (world->now >= self->deed_at) {
         act (world, self);
