@@ -126,11 +126,11 @@ lk_table_clear (lk_table *self)
 {
     lk_table_forget_listing (self);
     free_groups (self);
+    (void) lk_index_clear (&self->fars); /* its links are the entries' own */
     free_links (&self->waited_for);
     for (size_t lot = 0; lot < LK_LOTS; lot++) {
         free_queues (&self->queues[lot]);
     }
-    (void) lk_index_clear (&self->fars);
     free_links (&self->owners);
     lk_heap_clear (&self->audits);
     lk_heap_clear (&self->timed);
