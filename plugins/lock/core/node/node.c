@@ -313,7 +313,9 @@ let_time_pass (lk_node *node)
     node->next_look_ms = node->core.now_ms + LK_BUSY_MS;
     lk_election_run (&node->election);
     lk_doorway_run (&node->election);
-    if (node->core.now_ms >= node->core.next_ping_ms) {
+    if (node->core.now_ms >= node->core.next_ping_ms
+        || node->core.now_ms >= node->next_upkeep_ms) {
+        node->next_upkeep_ms = node->core.now_ms + LK_PING_MS;
         lk_home_run (&node->leader);
         lk_proxy_run (&node->proxy);
         lk_alert_run (&node->leader);
@@ -339,11 +341,13 @@ is_busy (const lk_node *node)
            || lk_proxy_is_behind (&node->proxy);
 }
 
-/*  A point in time that stands still, however many messages come before. */
+/*  A point in time that stands still, however many messages come before, and
+ *  pings go out because of them. */
 static int64_t
 find_deadline (const lk_node *node)
 {
     int64_t deadline = node->core.next_ping_ms;
+    deadline = earlier (deadline, node->next_upkeep_ms);
     deadline = earlier (deadline, lk_election_deadline (&node->election));
     deadline = earlier (deadline, lk_proxy_deadline (&node->proxy));
     deadline = earlier (deadline, lk_home_deadline (&node->leader));
