@@ -137,7 +137,8 @@ typedef enum {
  *    CONVERT  ticket.request, ticket.object, ticket.mode.type, ticket.turn
  *    KEEP     ticket.request, ticket.object
  *    RESUME   ticket.request, ticket.object, ticket.mode.type, ticket.age_ms,
- *             ticket.remote; by: the request whose ticket it was
+ *             ticket.remote, of such ticket.owner and .pid; by: the request
+ *             whose ticket it was
  *    CHECK    ticket.request, ticket.object, ticket.token */
 typedef struct {
     lk_op_kind kind;

@@ -69,12 +69,18 @@ mode_fields (lk_fields *f, lk_lock_mode *mode)
     lk_field_flag_if_set (f, "static", &mode->is_static);
 }
 
+static void
+address_fields (lk_fields *f, lk_ticket *ticket)
+{
+    lk_field_text (f, "owner", &ticket->owner, LK_ADDRESS_LEN_MAX);
+    lk_field_number32 (f, "pid", &ticket->pid, UINT32_MAX);
+}
+
 void
 lk_shape_owner (lk_fields *f, lk_ticket *ticket)
 {
     uint32_t rest = ticket->rest;
-    lk_field_text (f, "owner", &ticket->owner, LK_ADDRESS_LEN_MAX);
-    lk_field_number32 (f, "pid", &ticket->pid, UINT32_MAX);
+    address_fields (f, ticket);
     lk_field_span (f, "duration_ms", &ticket->duration_ms, 0);
     mode_fields (f, &ticket->mode);
     lk_field_number32_if_any (f, "rest", &rest, LK_SET_MAX - 1);
@@ -231,6 +237,9 @@ lk_shape_op (lk_fields *f, void *row)
         lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         lk_field_request (f, "former", &op->by);
         lk_shape_remote (f, &op->ticket.remote);
+        if (op->ticket.remote.number != 0) {
+            address_fields (f, &op->ticket);
+        }
         break;
     case LK_OP_RIPE:
     case LK_OP_KEEP:

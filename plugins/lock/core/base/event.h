@@ -110,7 +110,8 @@ typedef struct {
                         go by `key`; 0: that of the request */
     lk_name object;  /* UNLOCK: empty, or what the request has to be of */
     bool listed;     /* LOCK: asked for as a set, if only of one */
-    const lk_name *rest;    /* LOCK of a set: its other names, all or nothing */
+    const lk_name *rest;    /* LOCK of a set: its other names, all or nothing;
+                               UNLOCK of a remote one: likewise */
     const lk_claim *claims; /* ... that is held already: of each of these */
     size_t rest_count;      /* less than LK_SET_MAX */
     lk_name owner;          /* LOCK: the application's address; UNLOCK_BY_KEY:
@@ -135,9 +136,10 @@ typedef struct {
     lk_registered far; /* LOCK, UNLOCK, REGISTER, LEASE, GOODBYE: `app` is where
                           answers go that are of no registration; REGISTER: the
                           new one's, unless it is there already */
-    int64_t left_ms;   /* REGISTER: its session lease; LOCK with a token: it is
-                          held by an earlier registration, still so long */
-    int64_t sent;      /* LEASE: the application's clock */
+    int64_t left_ms;   /* REGISTER: its session lease; LOCK with a token, or
+                          claims: it is held by an earlier registration, still
+                          so long */
+    int64_t sent;      /* REGISTER, LEASE: the application's clock */
     bool asked_before; /* LOCK: in an earlier registration */
 } lk_app_request;
 
@@ -242,10 +244,13 @@ typedef struct {
     bool held;             /* CHECKED */
     uint64_t newest;       /* CHECKED */
     lk_host host;          /* PENDING: the holder's, ... */
-    int64_t left_ms;   /* ... over then at the latest; -1: not known; LEASE */
+    int64_t left_ms;   /* ... over then at the latest; -1: not known; LEASE;
+                          LOCKED of a remote one: the duration ends so long
+                          after `sent`; -1: it has none */
     int64_t silent_ms; /* ... not heard for so long; -1: it is heard */
     lk_registered far; /* READY, LEASE, UNKNOWN, MOVE */
-    int64_t sent;      /* LEASE */
+    int64_t sent;      /* LEASE; LOCKED: the application's clock, early
+                          enough */
 } lk_answer;
 
 typedef enum {

@@ -61,20 +61,19 @@ lk_home_find_far (const lk_leader *lead, const lk_ticket *ticket)
 }
 
 /*  What is claimed as held is that grant; its type may have been changed since.
- *  Who claims a place in the queue has what came of that. */
+ *  Who claims a place in the queue has what came of that. A static lock that
+ *  its application knows of does not move.
+ *  Protocol 9.20: Moving, Not moved. */
 static bool
 fits (const lk_entry *former, const lk_msg_request *request)
 {
     const lk_ticket *asking = &request->ticket;
     const lk_lock_type type = asking->mode.type;
     const bool changed = former->turn > 0 && asking->token < former->token;
-    if (former->kept) {
-        return false;
-    }
     if (!request->resume) {
         return !former->unproved;
     }
-    return former->token != 0 && (former->token == asking->token || changed)
+    return !former->kept && former->token != 0 && (former->token == asking->token || changed)
            && (type == (lk_lock_type) former->type
                || (type == LK_SHARED && former->type == LK_EXCLUSIVE));
 }
@@ -96,6 +95,8 @@ order_move (lk_leader *lead, const lk_msg_request *request,
     lk_op op = lk_op_about (LK_OP_RESUME, &request->ticket);
     op.by = lk_entry_request (former);
     op.ticket.remote = request->ticket.remote;
+    op.ticket.owner = request->ticket.owner;
+    op.ticket.pid = request->ticket.pid;
     op.ticket.mode.type = request->resume ? request->ticket.mode.type
                                           : (lk_lock_type) former->type;
     op.ticket.age_ms = former->token ? lk_home_told_age (lead, former) : 0;

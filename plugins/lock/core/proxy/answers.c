@@ -9,6 +9,7 @@
 #include "life.h"
 #include "proxy_private.h"
 #include "report.h"
+#include "set.h"
 #include "stopping.h"
 
 /*  Whether an answer is for this session and not of a decree that is over.
@@ -77,13 +78,19 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
     }
     lk_msg_reply told = message->as.reply;
     const lk_msg_reply *reply = &told;
+    int64_t sent = 0;
     lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
     if (!count_duration (&told, demand) || !is_fresh (proxy, told.as_of)) {
         return;
     }
+    if (demand && !lk_registration_dates (proxy, demand, reply, &sent)) {
+        return;
+    }
     if (demand) {
         lk_demand_hear (proxy, demand,
-                        &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply});
+                        &(lk_news) {.kind = LK_NEWS_LOCKED,
+                                    .reply = reply,
+                                    .sent = sent});
     } else if (!reply->kept) {
         give_back (proxy, reply->request.serial, reply->object, true);
     }
@@ -96,8 +103,13 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
 static void
 forget_moved (lk_proxy *proxy, lk_demand *demand)
 {
-    if (demand && demand->ticket.remote.number != 0
-        && demand->state != LK_DEMAND_CLOSING) {
+    if (!demand || demand->ticket.remote.number == 0
+        || demand->state == LK_DEMAND_CLOSING) {
+        return;
+    }
+    if (demand->set) {
+        lk_set_moved (proxy, demand);
+    } else {
         lk_demand_remove (proxy, demand);
     }
 }

@@ -83,7 +83,8 @@ lk_demand_next (const lk_proxy *proxy, const lk_demand *demand)
 bool
 lk_demand_is_far (const lk_demand *demand)
 {
-    return demand->ticket.remote.number != 0 && demand->name[0] != LK_NO_APP;
+    return demand->ticket.remote.number != 0
+           && (demand->name[0] != LK_NO_APP || demand->set);
 }
 
 /*  -------------------------------------------------------- life */

@@ -261,11 +261,15 @@ lk_forget_held (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
     lk_demand_remove (proxy, demand);
 }
 
+/*  By its key it would be taken from a later registration, too.
+ *  Protocol 9.20: Not moved. */
 void
 lk_close_on (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    if (has_to_go_back (demand)) {
+    if (has_to_go_back (demand) && demand->ticket.remote.number != 0) {
+        lk_demand_renumber (proxy, demand);
+    } else if (has_to_go_back (demand)) {
         lk_demand_become_command (proxy, demand);
     } else {
         lk_demand_remove (proxy, demand);

@@ -36,6 +36,7 @@ typedef struct {
     const lk_app_request *request; /* TURN */
     const lk_msg_reply *reply;     /* LOCKED, UNLOCKED, FAILED */
     lk_err error;                  /* LOST, NEXT: why */
+    int64_t sent; /* LOCKED of a remote one: lk_registration_dates () */
 } lk_news;
 
 /*  Does what its table says; it may be gone then. */

@@ -75,6 +75,7 @@ static bool
 concerns (const lk_news *news, const lk_demand *demand)
 {
     return !lk_demand_is_far (demand) || demand->state == LK_DEMAND_CLOSING
+           || (news->kind == LK_NEWS_HALT && demand->state == LK_DEMAND_KEEPING)
            || (news->kind != LK_NEWS_LEAVE && news->kind != LK_NEWS_HALT);
 }
 
@@ -92,6 +93,13 @@ all_hear (lk_proxy *proxy, const lk_news *news)
     }
 }
 
+static bool
+concerns_set (const lk_news *news, const lk_set *set)
+{
+    return !set->far || set->state == LK_SET_CLOSING
+           || news->kind != LK_NEWS_LEAVE;
+}
+
 static void
 sets_hear (lk_proxy *proxy, const lk_news *news)
 {
@@ -99,7 +107,9 @@ sets_hear (lk_proxy *proxy, const lk_news *news)
     lk_set *next;
     for (set = proxy->sets; set; set = next) {
         next = set->hh.next;
-        lk_set_hear (proxy, set, news);
+        if (concerns_set (news, set)) {
+            lk_set_hear (proxy, set, news);
+        }
     }
 }
 

@@ -28,6 +28,39 @@ hash_of_drawn (const lk_index_link *link)
     return lk_hash_number (((const lk_registration *) link)->id.drawn);
 }
 
+static lk_registration *
+by_owner (const lk_index_link *link)
+{
+    return (lk_registration *) ((char *) link
+                                - offsetof (lk_registration, by_owner));
+}
+
+static lk_registration *
+by_app (const lk_index_link *link)
+{
+    return (lk_registration *) ((char *) link
+                                - offsetof (lk_registration, by_app));
+}
+
+static uint32_t
+owner_hash (const lk_registered *id)
+{
+    const uint64_t name[3] = {id->owner[0], id->owner[1], id->number};
+    return (uint32_t) lk_hash64 (name, sizeof name);
+}
+
+static uint32_t
+hash_of_owner (const lk_index_link *link)
+{
+    return owner_hash (&by_owner (link)->id);
+}
+
+static uint32_t
+hash_of_app (const lk_index_link *link)
+{
+    return lk_hash_number (by_app (link)->app);
+}
+
 static uint32_t *
 place_in_silences (void *registration)
 {
@@ -39,6 +72,8 @@ lk_registrations_init (lk_registrations *self)
 {
     memset (self, 0, sizeof *self);
     lk_index_init (&self->all, hash_of_drawn);
+    lk_index_init (&self->owners, hash_of_owner);
+    lk_index_init (&self->apps, hash_of_app);
     lk_heap_init (&self->silences, place_in_silences);
 }
 
@@ -48,6 +83,8 @@ lk_registrations_clear (lk_registrations *self)
     lk_registration *each;
     lk_registration *next;
     (void) lk_index_clear (&self->all);
+    (void) lk_index_clear (&self->owners);
+    (void) lk_index_clear (&self->apps);
     lk_heap_clear (&self->silences);
     DL_FOREACH_SAFE (self->first, each, next) {
         lk_free (each);
@@ -77,11 +114,21 @@ lk_registration_find (const lk_proxy *proxy, const lk_registered *id)
 static lk_registration *
 find_owner (const lk_proxy *proxy, const lk_registered *id)
 {
-    lk_registration *self = proxy->far.first;
-    while (self && !is_owner (&self->id, id)) {
-        self = self->next;
+    lk_index_link *link = lk_index_find (&proxy->far.owners, owner_hash (id));
+    while (link && !is_owner (&by_owner (link)->id, id)) {
+        link = link->next;
     }
-    return self;
+    return link ? by_owner (link) : NULL;
+}
+
+static lk_registration *
+find_app (const lk_proxy *proxy, uint32_t app)
+{
+    lk_index_link *link = lk_index_find (&proxy->far.apps, lk_hash_number (app));
+    while (link && by_app (link)->app != app) {
+        link = link->next;
+    }
+    return link ? by_app (link) : NULL;
 }
 
 /*  -------------------------------------------------------- telling */
@@ -132,6 +179,8 @@ remove (lk_proxy *proxy, lk_registration *self)
 {
     wait_no_more (proxy, self);
     lk_index_remove (&proxy->far.all, &self->by_drawn);
+    lk_index_remove (&proxy->far.owners, &self->by_owner);
+    lk_index_remove (&proxy->far.apps, &self->by_app);
     lk_heap_take (&proxy->far.silences, self);
     DL_DELETE (proxy->far.first, self);
     lk_free (self);
@@ -142,6 +191,18 @@ lease_of (const lk_proxy *proxy, const lk_registration *self)
 {
     const int64_t host_ms = proxy->core->config.host_lease_ms;
     return self->lease_ms < host_ms ? self->lease_ms : host_ms;
+}
+
+/*  That of REGISTER stays in its place. */
+static void
+note_clock (const lk_proxy *proxy, lk_registration *self, int64_t sent)
+{
+    const size_t place = self->clocks == 0
+                             ? 0
+                             : 1 + (self->clocks - 1) % (LK_FAR_CLOCKS_KEPT - 1);
+    self->clock[place] =
+        (lk_far_clock) {.sent = sent, .heard_ms = proxy->core->now_ms};
+    self->clocks++;
 }
 
 /*  A late one would be of no use: its application asks at another server. */
@@ -162,7 +223,10 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
         self->id.drawn = lk_core_make_key (proxy->core);
         self->app = request->app;
         self->lease_ms = request->left_ms;
+        note_clock (proxy, self, request->sent);
         lk_index_add (&proxy->far.all, &self->by_drawn);
+        lk_index_add (&proxy->far.owners, &self->by_owner);
+        lk_index_add (&proxy->far.apps, &self->by_app);
         DL_APPEND (proxy->far.first, self);
         stay_for (proxy, self, lease_of (proxy, self));
     }
@@ -173,13 +237,7 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
 static void
 end (lk_proxy *proxy, lk_registration *self)
 {
-    const lk_news news = {.kind = LK_NEWS_GONE};
-    lk_demand *demand = lk_demand_of_app (proxy, self->app);
-    while (demand) {
-        lk_demand *next = demand->sibling_next;
-        lk_demand_hear (proxy, demand, &news);
-        demand = next;
-    }
+    lk_app_let_go (proxy, self->app);
     remove (proxy, self);
 }
 
@@ -203,15 +261,42 @@ lk_registrations_expire (lk_proxy *proxy)
     }
 }
 
+/*  What may be static, and its application does not know that, is given back in
+ *  the next session. Protocol 9.20: Not moved. */
+static void
+forget (lk_proxy *proxy, lk_demand *demand)
+{
+    const bool may_stay =
+        demand->ticket.mode.is_static && demand->ticket.token != 0
+        && (demand->state == LK_DEMAND_KEEPING
+            || demand->state == LK_DEMAND_CLOSING);
+    if (may_stay) {
+        lk_demand_orphan (proxy, demand);
+        lk_demand_enter (proxy, demand, LK_DEMAND_CLOSING);
+    } else {
+        lk_demand_remove (proxy, demand);
+    }
+}
+
+static void
+forget_all (lk_proxy *proxy, uint32_t app)
+{
+    lk_demand *demand;
+    lk_asker *asker;
+    while ((demand = lk_demand_of_app (proxy, app))) {
+        forget (proxy, demand);
+    }
+    while ((asker = lk_asker_find (proxy, app)) && asker->sets) {
+        lk_set_forget (proxy, asker->sets, NULL);
+    }
+}
+
 void
 lk_registrations_end_all (lk_proxy *proxy)
 {
     lk_registration *self;
     while ((self = proxy->far.first)) {
-        lk_demand *demand;
-        while ((demand = lk_demand_of_app (proxy, self->app))) {
-            lk_demand_remove (proxy, demand);
-        }
+        forget_all (proxy, self->app);
         tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
         remove (proxy, self);
     }
@@ -285,6 +370,13 @@ tell_again (lk_proxy *proxy, const lk_registration *self)
             lk_demand_tell (proxy, demand, LK_ANSWER_UNLOCKED, demand->error);
         }
     }
+    const lk_asker *asker = lk_asker_find (proxy, self->app);
+    lk_set *set = asker ? asker->sets : NULL;
+    for (; set; set = set->next) {
+        if (set->state == LK_SET_ENDED) {
+            lk_set_tell (proxy, set, LK_ANSWER_UNLOCKED, set->error);
+        }
+    }
 }
 
 void
@@ -300,6 +392,7 @@ lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request)
         return;
     }
     stay_for (proxy, self, lease_of (proxy, self));
+    note_clock (proxy, self, request->sent);
     if (self->asked_count < LK_LEASES_ASKED) {
         self->asked[self->asked_count++] = (lk_lease_asked) {
             .sent = request->sent, .after = proxy->core->pings};
@@ -310,10 +403,16 @@ lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request)
 }
 
 void
-lk_registration_claims (lk_proxy *proxy, lk_registration *self,
-                        lk_demand *demand, int64_t left_ms)
+lk_registration_claims (lk_proxy *proxy, lk_demand *demand,
+                        const lk_app_request *request)
 {
-    stay_for (proxy, self, left_ms);
+    lk_registration *self = request->asked_before
+                                ? lk_registration_find (proxy, &request->far)
+                                : NULL;
+    if (!self) {
+        return;
+    }
+    stay_for (proxy, self, request->left_ms);
     lk_demand_hold_back (proxy, demand, proxy->core->pings);
     wait_for_ping (proxy, self);
     hurry (proxy);
@@ -346,21 +445,31 @@ answer_lease (lk_proxy *proxy, lk_registration *self)
                                  .left_ms = lease_of (proxy, self)});
 }
 
+/*  True: it still waits. */
+static bool
+say_claim (lk_proxy *proxy, lk_demand *demand)
+{
+    if (demand && demand->unvouched && demand->after < proxy->far.vouched) {
+        lk_demand_let_go (proxy, demand);
+        lk_demand_send (proxy, demand);
+    }
+    return demand && demand->unvouched;
+}
+
 /*  True: others still wait. */
 static bool
 say_claims (lk_proxy *proxy, const lk_registration *self)
 {
     lk_demand *demand = lk_demand_of_app (proxy, self->app);
+    const lk_asker *asker = lk_asker_find (proxy, self->app);
+    const lk_set *set = asker ? asker->sets : NULL;
     bool waits = false;
     for (; demand; demand = demand->sibling_next) {
-        if (!demand->unvouched) {
-            continue;
-        }
-        if (demand->after < proxy->far.vouched) {
-            lk_demand_let_go (proxy, demand);
-            lk_demand_send (proxy, demand);
-        } else {
-            waits = true;
+        waits = say_claim (proxy, demand) || waits;
+    }
+    for (; set; set = set->next) {
+        for (size_t i = 0; i < set->count; i++) {
+            waits = say_claim (proxy, set->member[i]) || waits;
         }
     }
     return waits;
@@ -388,4 +497,43 @@ lk_registrations_vouched (lk_proxy *proxy, uint64_t number)
     if (proxy->far.waiting) {
         hurry (proxy);
     }
+}
+
+/*  -------------------------------------------------------- durations */
+
+/*  A clock that was heard before the ping, or LOCK, that the home knows was
+ *  sent before what it counts: by the host's clock, that may stand still.
+ *  Protocol 9.20: Durations. */
+bool
+lk_registration_dates (const lk_proxy *proxy, const lk_demand *demand,
+                       const lk_msg_reply *reply, int64_t *sent)
+{
+    const lk_registration *self =
+        lk_demand_is_far (demand) && !demand->set
+            ? find_app (proxy, (uint32_t) demand->name[0])
+            : NULL;
+    if (!self || reply->left_ms < 0) {
+        return true;
+    }
+    bool found = self->clocks <= LK_FAR_CLOCKS_KEPT;
+    *sent = self->clock[0].sent;
+    for (size_t i = 1; i < LK_FAR_CLOCKS_KEPT && i < self->clocks; i++) {
+        if (self->clock[i].heard_ms < reply->as_of) {
+            found = true;
+            *sent = self->clock[i].sent > *sent ? self->clock[i].sent : *sent;
+        }
+    }
+    return found;
+}
+
+int64_t
+lk_registration_sent (const lk_proxy *proxy, uint32_t app)
+{
+    const lk_registration *self = find_app (proxy, app);
+    int64_t sent = self ? self->clock[0].sent : 0;
+    for (size_t i = 1; self && i < LK_FAR_CLOCKS_KEPT && i < self->clocks;
+         i++) {
+        sent = self->clock[i].sent > sent ? self->clock[i].sent : sent;
+    }
+    return sent;
 }

@@ -19,6 +19,7 @@
 #define LK_REGISTRATIONS_MAX ((size_t) 100000)
 #define LK_LEASES_ASKED 4    /* of a registration, not answered yet */
 #define LK_FAR_ENDED_KEPT 64 /* serials that it gave back */
+#define LK_FAR_CLOCKS_KEPT 8
 
 typedef struct lk_proxy lk_proxy;
 typedef struct lk_demand lk_demand;
@@ -29,8 +30,16 @@ typedef struct {
     uint64_t after; /* pings that were sent when it was heard */
 } lk_lease_asked;
 
+/*  What its application's clock showed before ours did that. */
+typedef struct {
+    int64_t sent;
+    int64_t heard_ms;
+} lk_far_clock;
+
 typedef struct lk_registration {
     lk_index_link by_drawn;
+    lk_index_link by_owner; /* and its number */
+    lk_index_link by_app;
     lk_registered id;
     uint32_t app; /* its requests' in the proxy */
     int64_t lease_ms;
@@ -39,6 +48,9 @@ typedef struct lk_registration {
     bool waits;        /* in `waiting`: for a ping to be vouched for */
     lk_lease_asked asked[LK_LEASES_ASKED]; /* the oldest first */
     size_t asked_count;
+    lk_far_clock clock[LK_FAR_CLOCKS_KEPT]; /* REGISTER, and the latest LEASEs,
+                                               a ring */
+    size_t clocks;
     uint64_t ended[LK_FAR_ENDED_KEPT]; /* serials, a ring */
     size_t ended_count;
     struct lk_registration *prev; /* of all */
@@ -48,7 +60,9 @@ typedef struct lk_registration {
 } lk_registration;
 
 typedef struct {
-    lk_index all; /* by what was drawn for them */
+    lk_index all; /* by what was drawn for them; ... */
+    lk_index owners;
+    lk_index apps;
     lk_registration *first;
     lk_registration *waiting;
     lk_heap silences;
@@ -68,10 +82,22 @@ lk_registration *lk_registration_find (const lk_proxy *proxy,
 bool lk_registration_has_ended (const lk_registration *self, uint64_t serial);
 void lk_registration_note_end (lk_registration *self, uint64_t serial);
 
-/*  It claims something: that waits for a ping, and keeps silence away for so
- *  long and a quarter. */
-void lk_registration_claims (lk_proxy *proxy, lk_registration *self,
-                             lk_demand *demand, int64_t left_ms);
+/*  A request of one claims something, if it was asked before: it waits for a
+ *  ping, and keeps silence away for what is left of it and a quarter. */
+void lk_registration_claims (lk_proxy *proxy, lk_demand *demand,
+                             const lk_app_request *request);
+
+/*  Until when a lock may be had its application counts by its own clock: from
+ *  when that showed `*sent`, which it did before the home told what is left.
+ *  False: that is not known (any more), and LOCKED is not believed. */
+bool lk_registration_dates (const lk_proxy *proxy, const lk_demand *demand,
+                            const lk_msg_reply *reply, int64_t *sent);
+
+/*  The latest that is known of its clock. */
+int64_t lk_registration_sent (const lk_proxy *proxy, uint32_t app);
+
+/*  Whose request it is; of none on another machine number 0. */
+lk_far_id lk_far_id_of (const lk_app_request *request);
 
 /*  A ping was vouched for: leases are answered, claims are said. */
 void lk_registrations_vouched (lk_proxy *proxy, uint64_t number);

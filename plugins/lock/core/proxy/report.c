@@ -8,6 +8,7 @@
 
 #include "demand.h"
 #include "proxy_private.h"
+#include "set.h"
 
 #include <string.h>
 
@@ -37,8 +38,10 @@ lk_report_restart (lk_proxy *proxy)
 static bool
 is_in_doubt (const lk_proxy *proxy, const lk_demand *demand)
 {
+    const int64_t until_ms =
+        demand->set ? demand->set->until_ms : demand->wait_until_ms;
     return demand->state == LK_DEMAND_RESUMING && lk_demand_is_far (demand)
-           && proxy->core->now_ms < demand->wait_until_ms;
+           && proxy->core->now_ms < until_ms;
 }
 
 /*  protocol 9.7 */

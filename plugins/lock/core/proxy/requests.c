@@ -229,18 +229,8 @@ note_wish (lk_demand *demand, const lk_app_request *request)
 static void
 note_far (lk_proxy *proxy, lk_demand *demand, const lk_app_request *request)
 {
-    const lk_registered *far = &request->far;
-    if (far->number == 0) {
-        return;
-    }
-    demand->ticket.remote =
-        (lk_far_id) {.owner = {far->owner[0], far->owner[1]},
-                     .serial = request->serial,
-                     .number = far->number};
-    if (request->asked_before) {
-        lk_registration_claims (proxy, lk_registration_find (proxy, far),
-                                demand, request->left_ms);
-    }
+    demand->ticket.remote = lk_far_id_of (request);
+    lk_registration_claims (proxy, demand, request);
 }
 
 /*  It holds it already, by the lease of a former session, and goes on till that
@@ -477,18 +467,23 @@ sets_hear (lk_proxy *proxy, uint32_t app, const lk_news *news)
 /*  All that an application has goes back, but for what is to stay.
  *  Protocol 9.13. */
 void
-lk_on_app_gone (lk_proxy *proxy, uint32_t app)
+lk_app_let_go (lk_proxy *proxy, uint32_t app)
 {
     const lk_news news = {.kind = LK_NEWS_GONE};
     lk_demand *demand;
     lk_demand *next;
-    if (app == LK_NO_APP) {
-        return;
-    }
     for (demand = lk_demand_of_app (proxy, app); demand; demand = next) {
         next = demand->sibling_next;
         lk_demand_hear (proxy, demand, &news);
     }
     sets_hear (proxy, app, &news);
-    lk_proxy_run (proxy);
+}
+
+void
+lk_on_app_gone (lk_proxy *proxy, uint32_t app)
+{
+    if (app != LK_NO_APP) {
+        lk_app_let_go (proxy, app);
+        lk_proxy_run (proxy);
+    }
 }

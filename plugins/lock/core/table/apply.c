@@ -136,20 +136,21 @@ take_age (lk_table *self, lk_entry *entry, const lk_op *op)
     }
 }
 
-/*  A remote one goes to a later registration alone, and may wait.
- *  Protocol 9.20: Moving. */
+/*  A remote one goes to a later registration alone, and may wait; or be kept,
+ *  though its application has not heard that. Protocol 9.20: Moving. */
 static bool
 may_go_over (const lk_table *self, uint8_t home, const lk_op *op,
              const lk_entry *entry)
 {
     const lk_entry *own = lk_table_find (self, op->ticket.request);
     const uint64_t number = op->ticket.remote.number;
-    if (!entry || lk_queue_home (self, entry->queue) != home || entry->kept
+    if (!entry || lk_queue_home (self, entry->queue) != home
         || (own && own != entry)) {
         return false;
     }
     const lk_far *far = lk_entry_far (entry);
-    return far ? far->id.number < number : number == 0 && entry->token != 0;
+    return far ? far->id.number < number
+               : number == 0 && entry->token != 0 && !entry->kept;
 }
 
 /*  Who said it before is told so, once all have it. Protocol 9.20: Moving. */
@@ -173,7 +174,7 @@ resume_held (lk_table *self, lk_entry *entry, const lk_op *op)
     if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {
         entry->type = LK_SHARED;
     }
-    lk_entry_rename (self, entry, op->ticket.request, op->ticket.remote.number);
+    lk_entry_rename (self, entry, &op->ticket);
     lk_entry_put (self, entry);
     take_age (self, entry, op);
 }
@@ -195,8 +196,7 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op,
         lk_apply_tell_locked (self, notices, entry);
         lk_apply_grant_or_note (self, home, entry->queue, notices);
     } else {
-        lk_entry_rename_waiting (self, entry, op->ticket.request,
-                                 op->ticket.remote.number);
+        lk_entry_rename_waiting (self, entry, &op->ticket);
     }
     if (entry->is_far) {
         tell_moved (self, notices, op->by);

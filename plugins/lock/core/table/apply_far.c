@@ -57,11 +57,12 @@ settle_same (lk_table *self, lk_ticket *claim, lk_notices *notices)
     if (is_later && entry->token != 0) {
         return false;
     }
-    if (is_later) {
-        claim->request = other;
-        claim->remote.number = lk_entry_far (entry)->id.number;
+    if (!is_later) {
+        lk_entry_remove (self, entry);
+        return true;
     }
-    lk_entry_remove (self, entry);
+    claim->request = other; /* that one, which waited, is held */
+    claim->remote.number = lk_entry_far (entry)->id.number;
     return true;
 }
 

@@ -272,34 +272,45 @@ lk_entry_put (lk_table *self, lk_entry *entry)
     return grant;
 }
 
+static void
+set_owner (lk_table *self, lk_entry *entry, const lk_ticket *asking)
+{
+    lk_owner *former = entry->owner;
+    entry->owner = lk_owner_join (self, asking);
+    lk_owner_leave (self, former);
+}
+
 /*  Its grant is in no sum just now. */
 void
-lk_entry_rename (lk_table *self, lk_entry *entry, lk_request_id request,
-                 uint64_t number)
+lk_entry_rename (lk_table *self, lk_entry *entry, const lk_ticket *asking)
 {
-    LK_ASSERT (!entry->kept);
     lk_unsaved_add (self, entry);
     entry->unsaved = false; /* under its other name it is not there yet */
     sum_rest (self, entry, LESS);
-    lk_group_uncount (entry);
-    lk_group_leave (self, entry);
-    lk_group_join (self, entry, request);
-    if (entry->is_far) {
-        lk_entry_far (entry)->id.number = number;
+    if (!entry->kept) {
+        lk_group_uncount (entry);
     }
-    lk_group_count (entry);
+    lk_group_leave (self, entry);
+    lk_group_join (self, entry, asking->request);
+    if (entry->is_far) {
+        lk_entry_far (entry)->id.number = asking->remote.number;
+        set_owner (self, entry, asking);
+    }
+    if (!entry->kept) {
+        lk_group_count (entry);
+    }
     sum_rest (self, entry, MORE);
 }
 
 void
-lk_entry_rename_waiting (lk_table *self, lk_entry *entry, lk_request_id request,
-                         uint64_t number)
+lk_entry_rename_waiting (lk_table *self, lk_entry *entry,
+                         const lk_ticket *asking)
 {
     lk_table_forget_listing (self);
     lk_table_unwatch (self, entry);
     sum_grant (self, entry, LESS);
     entry->confirmed = false;
-    lk_entry_rename (self, entry, request, number);
+    lk_entry_rename (self, entry, asking);
     self->did += sum_grant (self, entry, MORE);
     lk_entry_watch (self, entry);
     lk_unsaved_add (self, entry);
