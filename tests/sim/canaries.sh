@@ -604,7 +604,7 @@ canary lingers-not-at-all 60 storm ends.c \
 
 #   ------------------------------------------------------------ remote ones
 
-canary lease-from-the-answers-arrival 400 remotes src/client/roam.c \
+canary lease-from-the-answers-arrival 400 remotes roam_place.c \
     's/letter->sent + letter->left_ms;/now_ms + letter->left_ms;/'
 canary lease-for-an-older-ping 400 remotes registration.c \
     's/\.after = proxy->core->pings/.after = 0/'
@@ -617,11 +617,11 @@ canary the-former-end-takes-all 400 remotes demand_send.c \
 canary granted-at-both-servers 400 remotes claim.c \
     's/    if (!former) {/    if (!former || former->token == 0) {/' apply.c \
     's/            && (ticket\.remote\.number == 0/            \&\& (1 || ticket.remote.number == 0/'
-canary another-registrations-answer 400 remotes src/client/roam.c \
+canary another-registrations-answer 400 remotes roam_lock.c \
     's/    if (!lock || lock->number != place->number) {/    if (!lock) {/'
-canary believed-ahead-of-locked 400 remotes src/client/roam.c \
-    's/        return lock->floor_ms;/        place = find_place (self, lock->number);/'
-canary goodbye-while-a-claim-is-open 400 remotes src/client/roam.c \
+canary believed-ahead-of-locked 400 remotes roam_lock.c \
+    's/        return lock->floor_ms;/        place = lk_roam_find_place (self, lock->number);/'
+canary goodbye-while-a-claim-is-open 400 remotes roam_lock.c \
     's/            || (lock->doubtful && lock->told_by <= place->number)\n//'
 canary silence-after-half-of-it 400 remotes registration.c \
     's/lk_with_margin (left_ms);/left_ms \/ 2;/'

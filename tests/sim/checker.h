@@ -552,6 +552,9 @@ bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
  *  time be over, though nobody was told. */
 bool sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim);
 
+/*  The lease by which it believes lasts till then, as far as it knows. */
+void sim_checker_leased (sim_checker *self, sim_who who, int64_t until);
+
 /*  A host has got the LOCK of an application on another machine; a registration
  *  of one ends: its places in queues may go. */
 void sim_checker_carries (sim_checker *self, sim_who who, uint8_t host);
@@ -589,7 +592,7 @@ void sim_claim_check_turn (sim_checker *self, const sim_claim *claim);
 /*  Of a ticket of an application on another machine: its claim, if it is of
  *  that object, or of any; NULL. */
 sim_claim *sim_checker_remote_claim (sim_checker *self,
-                                     const lk_far_id *remote);
+                                     const lk_far_id *remote, uint8_t object);
 
 /*  checker_said.c: a look into the table of the leader with that place, of the
  *  latest decree, finds this ticket held; `again`: it is not the first. */

@@ -548,6 +548,9 @@ sim_checker_reclaim (sim_checker *self, bool from_journal)
         if (!claim->kept || from_journal) {
             continue;
         }
+        if (claim->who.host >= SIM_HOSTS_MAX) {
+            claim->lease_until = self->now; /* its server may be left */
+        }
         if (sim_claim_unknown (self, claim)) {
             claim->kept = false;
             if (claim->orphan) {
@@ -570,6 +573,9 @@ sim_checker_begin_anew (sim_checker *self, uint64_t above,
         sim_claim *claim = &self->claim[i];
         if (claim->kept) {
             claim->kept = false;
+            if (claim->who.host >= SIM_HOSTS_MAX) {
+                claim->lease_until = self->now;
+            }
             if (claim->orphan) {
                 sim_checker_drop (self, claim);
             }

@@ -11,22 +11,23 @@
 #include "checker.h"
 
 sim_claim *
-sim_checker_remote_claim (sim_checker *self, const lk_far_id *remote)
+sim_checker_remote_claim (sim_checker *self, const lk_far_id *remote,
+                          uint8_t object)
 {
     return sim_checker_claim (
         self,
         (sim_who) {.host = (uint8_t) (SIM_HOSTS_MAX + remote->owner[1] - 1),
                    .app = (uint32_t) remote->owner[0],
                    .serial = remote->serial},
-        SIM_ANY_OBJECT);
+        object);
 }
 
 void
 sim_checker_carries (sim_checker *self, sim_who who, uint8_t host)
 {
-    sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
+    sim_claim *claim = NULL;
 
-    if (claim) {
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
         claim->carriers |= LK_HOST_BIT (host);
     }
 }
@@ -43,5 +44,15 @@ sim_checker_unregistered (sim_checker *self, sim_who who, uint64_t number)
                 claim->unregistered = number;
             }
         }
+    }
+}
+
+void
+sim_checker_leased (sim_checker *self, sim_who who, int64_t until)
+{
+    sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        claim->lease_until = until;
     }
 }

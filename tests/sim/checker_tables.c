@@ -61,7 +61,9 @@ find_waiting (const sim_reading *self, const lk_ticket *ticket)
         return NULL;
     }
     if (ticket->remote.number != 0) {
-        sim_claim *claim = sim_checker_remote_claim (checker, &ticket->remote);
+        sim_claim *claim = sim_checker_remote_claim (
+            checker, &ticket->remote,
+            sim_checker_object (checker, ticket->object));
         return claim && !claim->held
                        && claim->unregistered < ticket->remote.number
                    ? claim

@@ -27,12 +27,15 @@ sim_remote_clock (const sim_world *world, uint8_t remote)
     return self->offset + world->now * self->rate / 1000;
 }
 
-/*  The first true time at which its clock shows that. */
-static int64_t
-true_time (const sim_remote *self, int64_t clock)
+/*  The first one. */
+int64_t
+sim_remote_true_time (const sim_remote *self, int64_t clock)
 {
     if (clock <= self->offset) {
         return 0;
+    }
+    if (clock == INT64_MAX) {
+        return SIM_FOREVER;
     }
     return ((clock - self->offset) * 1000 + self->rate - 1) / self->rate;
 }
@@ -43,8 +46,9 @@ index_of (const sim_world *world, const sim_remote *self)
     return (uint8_t) (self - world->remotes.item);
 }
 
-static sim_who
-who_of (const sim_world *world, const sim_remote *self, const sim_want *want)
+sim_who
+sim_remote_who (const sim_world *world, const sim_remote *self,
+                const sim_want *want)
 {
     return (sim_who) {.host = place_of (index_of (world, self)),
                       .app = self->life,
@@ -61,21 +65,20 @@ say_beliefs (sim_world *world, sim_remote *self)
 
     for (uint8_t i = 0; i < SIM_OBJECTS; i++) {
         sim_want *want = &self->want[i];
-        if (!want->lock || !want->told || want->lock->state != LK_ROAM_HELD) {
+        if (!want->lock || !want->told || want->is_static
+            || want->lock->state != LK_ROAM_HELD) {
             continue;
         }
         int64_t until = lk_roam_until (self->roam, want->lock);
+        sim_checker_leased (
+            &world->checker, sim_remote_who (world, self, want),
+            until == LK_ROAM_NEVER ? 0 : sim_remote_true_time (self, until));
+        until = want->lock->ends_ms < until ? want->lock->ends_ms : until;
         sim_checker_believes (
-            &world->checker, who_of (world, self, want),
-            until == LK_ROAM_NEVER ? 0 : true_time (self, until), paused);
+            &world->checker, sim_remote_who (world, self, want),
+            until == LK_ROAM_NEVER ? 0 : sim_remote_true_time (self, until),
+            paused);
     }
-}
-
-static sim_want *
-want_of (sim_remote *self, const lk_roam_lock *lock)
-{
-    return lock->user;
-    (void) self;
 }
 
 static void
@@ -83,19 +86,8 @@ end_claim (sim_world *world, sim_remote *self, sim_want *want)
 {
     if (want->told) {
         want->told = false;
-        sim_checker_ended (&world->checker, who_of (world, self, want));
+        sim_checker_ended (&world->checker, sim_remote_who (world, self, want));
     }
-}
-
-static sim_grant
-grant_of (const lk_roam_lock *lock, const sim_want *want)
-{
-    return (sim_grant) {.token = lock->token,
-                        .key = lock->key,
-                        .type = want->type,
-                        .until = SIM_FOREVER,
-                        .session = lock->told_by,
-                        .lease_until = SIM_FOREVER};
 }
 
 static int64_t
@@ -112,7 +104,9 @@ draw_hold (sim_world *world)
 static bool
 was_taken (const sim_world *world)
 {
-    bool taken = world->remotes.taken;
+    const sim_mail *heard = world->remotes.heard;
+    bool taken =
+        heard && (heard->error == LK_FORCED || heard->error == LK_RELEASED);
 
     for (size_t i = 0; i < world->checker.object_count; i++) {
         const int64_t at = world->checker.object[i].forced_at;
@@ -134,38 +128,78 @@ note_lost (sim_world *world, const sim_remote *self)
     }
 }
 
+/*  The judge hears what it asks for. */
 static void
-told (void *context, lk_roam_lock *lock, lk_roam_news news)
+note_asked (sim_world *world, sim_remote *self, sim_want *want)
 {
-    sim_world *world = context;
-    sim_want *want = lock->user;
-    sim_remote *self = NULL;
+    const sim_who who = sim_remote_who (world, self, want);
 
+    want->told = true;
+    for (size_t i = 0; i < want->count; i++) {
+        sim_checker_asked (&world->checker, who,
+                           sim_object_name (want->object[i]),
+                           world->common.grace_ms * 10 / 12);
+    }
+    sim_checker_kind (
+        &world->checker, who,
+        &(sim_kind) {.mode = {.type = want->type, .is_static = want->is_static},
+                     .duration_ms = want->duration_ms,
+                     .linger_ms = want->linger_ms});
+}
+
+static sim_remote *
+owner_of (sim_world *world, const sim_want *want)
+{
     for (int i = 0; i < world->remotes.count; i++) {
         sim_remote *each = &world->remotes.item[i];
         if (want >= each->want && want < each->want + SIM_OBJECTS_MAX) {
-            self = each;
+            return each;
         }
     }
-    LK_ASSERT (self);
-    const sim_who who = who_of (world, self, want_of (self, lock));
-    const sim_grant grant = grant_of (lock, want);
-    sim_tell (world, -1, "remote %u: serial %llu news %d token %llx",
-              self->life, (unsigned long long) lock->serial, (int) news,
-              (unsigned long long) lock->token);
+    LK_ASSERT (!"of nobody");
+    return NULL;
+}
+
+/*  Its duration may be over, or its time by its own clock. */
+static void
+note_lost_lock (sim_world *world, sim_remote *self, sim_want *want)
+{
+    const bool expired =
+        want->lock->ends_ms
+        <= sim_remote_clock (world, index_of (world, self)) + 2000;
+    if (!expired) {
+        note_lost (world, self);
+    }
+    end_claim (world, self, want);
+}
+
+static void
+give_back (sim_world *world, sim_remote *self, sim_want *want)
+{
+    end_claim (world, self, want);
+    lk_roam_give_back (self->roam, want->lock,
+                       sim_remote_clock (world, index_of (world, self)));
+}
+
+static void
+told_of (sim_world *world, sim_remote *self, sim_want *want, lk_roam_news news)
+{
     switch (news) {
     case LK_ROAM_GRANTED:
         world->totals.remote_grants++;
-        sim_checker_granted (&world->checker, who, &grant);
+        sim_remote_tell_granted (world, self, want);
         want->until = world->now + draw_hold (world);
         break;
     case LK_ROAM_GOES_ON:
         world->totals.remote_moves++;
-        sim_checker_resumed (&world->checker, who, &grant);
+        if (want->ends_ms > sim_remote_clock (world, index_of (world, self))) {
+            sim_remote_tell_resumed (world, self, want);
+        } else {
+            give_back (world, self, want); /* its duration was over */
+        }
         break;
     case LK_ROAM_LOST:
-        note_lost (world, self);
-        end_claim (world, self, want);
+        note_lost_lock (world, self, want);
         break;
     case LK_ROAM_REFUSED:
         end_claim (world, self, want);
@@ -173,7 +207,30 @@ told (void *context, lk_roam_lock *lock, lk_roam_news news)
     case LK_ROAM_DONE:
         want->lock = NULL;
         break;
+    case LK_ROAM_ANEW:
+        end_claim (world, self, want);
+        want->serial = want->lock->serial;
+        note_asked (world, self, want);
+        break;
+    case LK_ROAM_TURNED:
+    case LK_ROAM_NOT_TURNED:
+        sim_remote_tell_turned (world, self, want, news == LK_ROAM_TURNED);
+        break;
     }
+}
+
+static void
+told (void *context, lk_roam_lock *lock, lk_roam_news news)
+{
+    sim_world *world = context;
+    sim_want *want = lock->user;
+    sim_remote *self = owner_of (world, want);
+
+    sim_tell (world, -1, "remote %u: serial %llu news %d token %llx",
+              self->life, (unsigned long long) lock->serial, (int) news,
+              (unsigned long long) lock->token);
+    want->lock = lock; /* it may be told before it is known */
+    told_of (world, self, want, news);
     say_beliefs (world, self);
 }
 
@@ -192,8 +249,8 @@ say (void *context, const lk_roam_letter *letter)
                      .life = self->life};
 
     if (want) {
-        mail.object = (uint8_t) (want - self->want);
-        mail.type = want->type;
+        mail.want = *want;
+        mail.type = letter->turn ? want->asked_type : want->type;
     }
     mail.letter.user = NULL;
     sim_mail_send (world, &mail);
@@ -240,6 +297,9 @@ die (sim_world *world, sim_remote *self)
     sim_tell (world, -1, "remote %u dies", self->life);
     sim_checker_app_gone (&world->checker, place_of (index_of (world, self)),
                           self->life);
+    for (uint8_t i = 0; i < SIM_OBJECTS; i++) {
+        sim_remote_leaves (world, self, &self->want[i]);
+    }
     lk_roam_destroy (&self->roam);
     self->born_at = world->now + sim_between (world, 300, 5000);
 }
@@ -262,6 +322,8 @@ draw_habits (sim_world *world, sim_remote_habits *habits)
                              .very_slow = sim_chance (world, 600) ? 0 : 10,
                              .trouble = sim_chance (world, 300) ? 0 : 60,
                              .shared = sim_chance (world, 500) ? 0 : 300,
+                             .special = sim_chance (world, 400) ? 0 : 500,
+                             .change = sim_chance (world, 500) ? 0 : 200,
                              .impatient = 20};
 }
 
@@ -316,35 +378,46 @@ sim_remotes_clear (sim_world *world)
 
 /*  -------------------------------------------------------- deeds */
 
+static bool
+is_wanted (const sim_remote *self, uint8_t object)
+{
+    for (uint8_t i = 0; i < SIM_OBJECTS; i++) {
+        const sim_want *want = &self->want[i];
+        for (size_t j = 0; want->lock && j < want->count; j++) {
+            if (want->object[j] == object) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void
 ask (sim_world *world, sim_remote *self, uint8_t object)
 {
     sim_want *want = &self->want[object];
-    const lk_lock_type type = sim_chance (world, world->remotes.habits.shared)
-                                  ? LK_SHARED
-                                  : LK_EXCLUSIVE;
 
-    *want = (sim_want) {.type = type, .until = SIM_FOREVER};
+    sim_remote_wish (world, self, object, want);
+    for (size_t i = 0; i < want->count; i++) {
+        if (is_wanted (self, want->object[i])) {
+            return;
+        }
+    }
     want->serial = lk_roam_next_serial (self->roam);
-    want->told = true;
-    sim_checker_asked (&world->checker, who_of (world, self, want),
-                       sim_object_name (object), 0);
-    sim_checker_kind (&world->checker, who_of (world, self, want),
-                      &(sim_kind) {.mode = {.type = type}});
-    sim_tell (world, -1, "remote %u asks for %.*s: serial %llu", self->life,
-              (int) sim_object_word (object).size,
-              sim_object_word (object).data, (unsigned long long) want->serial);
-    want->lock = lk_roam_ask (self->roam, want,
-                              sim_remote_clock (world, index_of (world, self)));
+    note_asked (world, self, want);
+    sim_tell (world, -1,
+              "remote %u asks for %.*s: serial %llu, %zu names%s, duration "
+              "%lld",
+              self->life, (int) sim_object_word (object).size,
+              sim_object_word (object).data, (unsigned long long) want->serial,
+              want->count, want->is_static ? ", static" : "",
+              (long long) want->duration_ms);
+    want->lock =
+        lk_roam_ask_for (self->roam, want,
+                         (lk_roam_kind_of_lock) {.is_static = want->is_static,
+                                                 .is_set = want->count > 1},
+                         sim_remote_clock (world, index_of (world, self)));
     world->totals.requests++;
-}
-
-static void
-give_back (sim_world *world, sim_remote *self, sim_want *want)
-{
-    end_claim (world, self, want);
-    lk_roam_give_back (self->roam, want->lock,
-                       sim_remote_clock (world, index_of (world, self)));
 }
 
 static void
@@ -357,12 +430,20 @@ act_on (sim_world *world, sim_remote *self, uint8_t object)
         if (open && sim_chance (world, 500)) {
             ask (world, self, object);
         }
-    } else if (want->lock->state == LK_ROAM_HELD
-                   ? !open || world->now >= want->until
-                   : want->lock->state == LK_ROAM_WAITS
-                         && (!open
-                             || sim_chance (world,
-                                            world->remotes.habits.impatient))) {
+        return;
+    }
+    const bool held = want->lock->state == LK_ROAM_HELD;
+    const bool expired = held
+                         && want->lock->ends_ms <= sim_remote_clock (
+                                world, index_of (world, self));
+    if (held && open && !expired && sim_remote_changes (world, self, want)) {
+        return;
+    }
+    if (held
+            ? !open || expired || world->now >= want->until
+            : want->lock->state == LK_ROAM_WAITS
+                  && (!open
+                      || sim_chance (world, world->remotes.habits.impatient))) {
         give_back (world, self, want);
     }
 }
@@ -406,10 +487,10 @@ static void
 move (sim_world *world, sim_remote *self, bool in_need)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
-    const uint8_t host = in_need && latest
-                             ? (uint8_t) ((latest->server + 1)
-                                          % (int) world->base.count)
-                             : sim_any_host (world);
+    const uint8_t host =
+        in_need && latest
+            ? (uint8_t) ((latest->server + 1) % (int) world->base.count)
+            : sim_any_host (world);
 
     self->move_at =
         world->now
@@ -454,8 +535,9 @@ schedule (sim_world *world, uint8_t remote)
     }
     sim_remote_wake_at (
         world, remote,
-        true_time (self, lk_roam_deadline (self->roam,
-                                           sim_remote_clock (world, remote))));
+        sim_remote_true_time (
+            self,
+            lk_roam_deadline (self->roam, sim_remote_clock (world, remote))));
     sim_remote_wake_at (world, remote, self->deed_at);
     sim_remote_wake_at (world, remote, self->move_at);
 }
@@ -505,17 +587,12 @@ void
 sim_remote_hear (sim_world *world, const sim_mail *mail)
 {
     sim_remote *self = &world->remotes.item[mail->remote];
-    lk_roam_letter letter = mail->letter;
+    const lk_roam_letter letter = mail->letter;
 
     world->remotes.acting = mail->remote;
-    world->remotes.taken = mail->taken;
-    for (uint8_t i = 0; i < SIM_OBJECTS; i++) {
-        if (self->want[i].serial == letter.serial) {
-            letter.user = &self->want[i];
-        }
-    }
+    world->remotes.heard = mail;
     lk_roam_hear (self->roam, &letter, sim_remote_clock (world, mail->remote));
-    world->remotes.taken = false;
+    world->remotes.heard = NULL;
     say_beliefs (world, self);
     schedule (world, mail->remote);
 }
@@ -528,12 +605,16 @@ sim_remote_knows (const sim_world *world, const lk_far_id *remote,
 {
     const sim_remote *self = &world->remotes.item[remote->owner[1] - 1];
 
-    for (uint8_t i = 0; self->roam && i < SIM_OBJECTS; i++) {
-        const lk_name name = sim_object_name (i);
-        if (self->want[i].lock && self->want[i].serial == remote->serial
-            && name.size == object.size
-            && memcmp (name.data, object.data, name.size) == 0) {
-            return self->life == remote->owner[0];
+    const lk_roam_lock *lock = self->roam ? lk_roam_first (self->roam) : NULL;
+    for (; lock; lock = lock->next) {
+        const sim_want *want = lock->user;
+        for (size_t i = 0; lock->serial == remote->serial && i < want->count;
+             i++) {
+            const lk_name name = sim_object_name (want->object[i]);
+            if (name.size == object.size
+                && memcmp (name.data, object.data, name.size) == 0) {
+                return self->life == remote->owner[0];
+            }
         }
     }
     return false;

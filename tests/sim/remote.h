@@ -21,13 +21,24 @@
 
 struct sim_world;
 
-/*  What it wants of an object. */
+#define SIM_REMOTE_SET_MAX 3
+
+/*  What it wants of an object, or of several at once. */
 typedef struct {
     lk_roam_lock *lock; /* NULL: nothing */
-    lk_lock_type type;
+    lk_lock_type type;  /* as it is, or may be, held */
     uint64_t serial;
     int64_t until; /* true time: it is given back then */
     bool told;     /* the judge has a claim of it */
+    uint8_t object[SIM_REMOTE_SET_MAX];
+    size_t count; /* of these; more than one: a set */
+    lk_claim held[SIM_REMOTE_SET_MAX];
+    bool is_static;
+    int64_t duration_ms;
+    int64_t ends_ms; /* by its clock, as it was told */
+    int64_t linger_ms;
+    lk_lock_type asked_type; /* by the present turn */
+    int64_t turn_wait_ms;
 } sim_want;
 
 typedef struct {
@@ -58,6 +69,8 @@ typedef struct {
     int very_slow;
     int trouble; /* per mille of deeds: it is cut off, sleeps or dies */
     int shared;  /* ... of locks */
+    int special; /* ... are sets, static, have a duration, or linger */
+    int change; /* ... of deeds with what is held: it is to be of another type */
     int impatient;
 } sim_remote_habits;
 
@@ -65,11 +78,11 @@ typedef struct {
 typedef struct {
     lk_roam_letter letter;
     lk_lock_type type;
+    lk_err error;  /* FAILED */
+    sim_want want; /* LOCK, UNLOCK: what it says of that; LOCKED: .held alone */
     uint8_t remote;
     uint8_t host;
     bool to_host;
-    bool taken; /* FAILED: by somebody else */
-    uint8_t object;
     uint32_t life;
     uint32_t next_free;
 } sim_mail;
@@ -86,9 +99,9 @@ typedef struct {
     sim_remote_habits habits;
     sim_remote item[SIM_REMOTES_MAX];
     uint32_t last_life;
-    uint64_t letters; /* so far: each has a die of its own */
-    uint8_t acting;   /* whose part of the library says something */
-    bool taken;       /* ... since it hears that somebody else has taken it */
+    uint64_t letters;      /* so far: each has a die of its own */
+    uint8_t acting;        /* whose part of the library says something ... */
+    const sim_mail *heard; /* ... since it hears that; NULL */
     sim_mail *mail;
     uint32_t mail_count;
     uint32_t first_free;
@@ -107,6 +120,31 @@ void sim_mail_arrive (struct sim_world *world, uint32_t letter);
 /*  A host's service answers; false: somebody else. */
 bool sim_remote_answered (struct sim_world *world, uint8_t host,
                           const lk_answer *answer);
+
+/*  remote_kinds.c: what it asks for is drawn; what it holds may be to be of
+ *  another type; what it has asked for is said in a letter. */
+void sim_remote_wish (struct sim_world *world, const sim_remote *self,
+                      uint8_t object, sim_want *want);
+bool sim_remote_changes (struct sim_world *world, sim_remote *self,
+                         sim_want *want);
+sim_who sim_remote_who (const struct sim_world *world, const sim_remote *self,
+                        const sim_want *want);
+sim_grant sim_remote_grant (const struct sim_world *world,
+                            const sim_remote *self, const sim_want *want,
+                            size_t place);
+void sim_remote_tell_granted (struct sim_world *world, const sim_remote *self,
+                              sim_want *want);
+void sim_remote_tell_resumed (struct sim_world *world, const sim_remote *self,
+                              sim_want *want);
+void sim_remote_tell_turned (struct sim_world *world, const sim_remote *self,
+                             sim_want *want, bool made);
+
+/*  It holds what is static, and is gone: somebody is to end that. */
+void sim_remote_leaves (struct sim_world *world, const sim_remote *self,
+                        const sim_want *want);
+
+/*  The true time at which its clock shows that. */
+int64_t sim_remote_true_time (const sim_remote *self, int64_t clock);
 
 /*  Whether it asks for that, or gives it back. */
 bool sim_remote_knows (const struct sim_world *world, const lk_far_id *remote,

@@ -11,6 +11,9 @@
 
 #include "util/alloc.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /*  Numbers of applications: of a registration; of one that has none. */
 #define FIRST_ROUTE 0x60000000u
 #define NO_ROUTE 0x70000000u
@@ -139,6 +142,38 @@ new_route (sim_remotes *self, const sim_mail *mail)
     return FIRST_ROUTE + self->route_count++;
 }
 
+/*  Its names, and what it has of each. */
+static void
+note_wish (lk_app_request *request, const sim_mail *mail)
+{
+    static lk_name rest[SIM_REMOTE_SET_MAX];
+    static char text[64];
+    const sim_want *want = &mail->want;
+
+    for (size_t i = 1; i < want->count; i++) {
+        rest[i - 1] = sim_object_name (want->object[i]);
+    }
+    if (want->count > 0) {
+        request->object = sim_object_name (want->object[0]);
+        request->rest = rest;
+        request->rest_count = want->count - 1;
+    }
+    if (want->count > 1 && mail->letter.token != 0) {
+        request->claims = want->held;
+    }
+    request->mode.is_static = want->is_static;
+    request->duration_ms = want->duration_ms;
+    request->linger_ms = want->linger_ms;
+    request->turn = mail->letter.turn;
+    if (request->turn != 0) {
+        request->wait_ms = want->turn_wait_ms;
+    }
+    request->owner.size =
+        (uint16_t) snprintf (text, sizeof text, "remote-%llu",
+                             (unsigned long long) mail->letter.number);
+    request->owner.data = text;
+}
+
 static lk_event
 event_of (sim_world *world, const sim_mail *mail)
 {
@@ -161,12 +196,11 @@ event_of (sim_world *world, const sim_mail *mail)
                                  .token = letter->token,
                                  .key = letter->key,
                                  .mode = {.type = mail->type},
-                                 .owner = {"remote", 6},
                                  .pid = mail->life};
     if (letter->kind == LK_ROAM_REGISTER) {
         request->app = new_route (&world->remotes, mail);
     } else if (letter->serial != 0) {
-        request->object = sim_object_name (mail->object);
+        note_wish (request, mail);
     }
     return event;
 }
@@ -282,6 +316,27 @@ route_of (const sim_remotes *self, const lk_answer *answer)
     return self->route[answer->app - FIRST_ROUTE];
 }
 
+static void
+note_set (sim_mail *mail, const lk_answer *answer)
+{
+    mail->want.count = answer->set_count;
+    for (size_t i = 0; i < answer->set_count && i < SIM_REMOTE_SET_MAX; i++) {
+        const lk_granted *one = &answer->set[i];
+        for (uint8_t object = 0; object < SIM_OBJECTS; object++) {
+            const lk_name name = sim_object_name (object);
+            if (name.size == one->object.size
+                && memcmp (name.data, one->object.data, name.size) == 0) {
+                mail->want.object[i] = object;
+            }
+        }
+        mail->want.held[i] = (lk_claim) {one->token, one->key};
+    }
+    if (answer->set_count > 0) {
+        mail->letter.token = answer->set[0].token;
+        mail->letter.key = answer->set[0].key;
+    }
+}
+
 bool
 sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
 {
@@ -306,10 +361,12 @@ sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     mail.letter.serial = answer->serial;
     mail.letter.token = answer->token;
     mail.letter.key = answer->key;
+    mail.letter.turn = answer->turn;
+    note_set (&mail, answer);
     mail.letter.left_ms = answer->left_ms;
     mail.letter.sent = answer->sent;
     mail.type = answer->type;
-    mail.taken = answer->error == LK_FORCED || answer->error == LK_RELEASED;
+    mail.error = answer->error;
     if (answer->kind == LK_ANSWER_UNKNOWN) {
         sim_checker_unregistered (&world->checker, who_of (&mail),
                                   mail.letter.number);

@@ -73,7 +73,8 @@ fits (const lk_entry *former, const lk_msg_request *request)
     if (!request->resume) {
         return !former->unproved;
     }
-    return !former->kept && former->token != 0 && (former->token == asking->token || changed)
+    return !former->kept && former->token != 0
+           && (former->token == asking->token || changed)
            && (type == (lk_lock_type) former->type
                || (type == LK_SHARED && former->type == LK_EXCLUSIVE));
 }

@@ -87,10 +87,9 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
         return;
     }
     if (demand) {
-        lk_demand_hear (proxy, demand,
-                        &(lk_news) {.kind = LK_NEWS_LOCKED,
-                                    .reply = reply,
-                                    .sent = sent});
+        lk_demand_hear (
+            proxy, demand,
+            &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply, .sent = sent});
     } else if (!reply->kept) {
         give_back (proxy, reply->request.serial, reply->object, true);
     }

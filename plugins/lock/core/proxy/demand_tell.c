@@ -53,12 +53,12 @@ static lk_answer
 locked (const lk_ticket *ticket, int64_t until_ms, int64_t since_ms,
         int64_t sent)
 {
-    return (lk_answer) {
-        .kind = LK_ANSWER_LOCKED,
-        .until_ms = until_ms,
-        .type = ticket->mode.type,
-        .sent = sent,
-        .left_ms = until_ms == INT64_MAX ? -1 : until_ms - since_ms};
+    return (lk_answer) {.kind = LK_ANSWER_LOCKED,
+                        .until_ms = until_ms,
+                        .type = ticket->mode.type,
+                        .sent = sent,
+                        .left_ms =
+                            until_ms == INT64_MAX ? -1 : until_ms - since_ms};
 }
 
 void

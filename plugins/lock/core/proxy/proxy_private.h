@@ -85,8 +85,8 @@ typedef struct lk_demand {
                               the old lease */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
                               else ends that; INT64_MAX */
-    int64_t as_of_ms; /* ... as its home knew it then; */
-    int64_t sent;     /* a remote one's: its application's clock, before that */
+    int64_t as_of_ms;      /* ... as its home knew it then; */
+    int64_t sent; /* a remote one's: its application's clock, before that */
     int64_t linger_until_ms;
     int64_t sent_ms;
     struct lk_set *set;     /* that it is a member of; NULL; it is told then */

@@ -124,7 +124,8 @@ find_owner (const lk_proxy *proxy, const lk_registered *id)
 static lk_registration *
 find_app (const lk_proxy *proxy, uint32_t app)
 {
-    lk_index_link *link = lk_index_find (&proxy->far.apps, lk_hash_number (app));
+    lk_index_link *link =
+        lk_index_find (&proxy->far.apps, lk_hash_number (app));
     while (link && by_app (link)->app != app) {
         link = link->next;
     }
@@ -197,9 +198,9 @@ lease_of (const lk_proxy *proxy, const lk_registration *self)
 static void
 note_clock (const lk_proxy *proxy, lk_registration *self, int64_t sent)
 {
-    const size_t place = self->clocks == 0
-                             ? 0
-                             : 1 + (self->clocks - 1) % (LK_FAR_CLOCKS_KEPT - 1);
+    const size_t place =
+        self->clocks == 0 ? 0
+                          : 1 + (self->clocks - 1) % (LK_FAR_CLOCKS_KEPT - 1);
     self->clock[place] =
         (lk_far_clock) {.sent = sent, .heard_ms = proxy->core->now_ms};
     self->clocks++;
@@ -266,10 +267,10 @@ lk_registrations_expire (lk_proxy *proxy)
 static void
 forget (lk_proxy *proxy, lk_demand *demand)
 {
-    const bool may_stay =
-        demand->ticket.mode.is_static && demand->ticket.token != 0
-        && (demand->state == LK_DEMAND_KEEPING
-            || demand->state == LK_DEMAND_CLOSING);
+    const bool may_stay = demand->ticket.mode.is_static
+                          && demand->ticket.token != 0
+                          && (demand->state == LK_DEMAND_KEEPING
+                              || demand->state == LK_DEMAND_CLOSING);
     if (may_stay) {
         lk_demand_orphan (proxy, demand);
         lk_demand_enter (proxy, demand, LK_DEMAND_CLOSING);
