@@ -571,11 +571,13 @@ sim_checker_begin_anew (sim_checker *self, uint64_t above,
     self->begun_with = settings;
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
+        if (claim->who.host >= SIM_HOSTS_MAX) {
+            claim->queued_at = 0;
+            claim->queued_by = 0;
+            claim->lease_until = claim->kept ? self->now : claim->lease_until;
+        }
         if (claim->kept) {
             claim->kept = false;
-            if (claim->who.host >= SIM_HOSTS_MAX) {
-                claim->lease_until = self->now;
-            }
             if (claim->orphan) {
                 sim_checker_drop (self, claim);
             }

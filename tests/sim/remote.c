@@ -327,6 +327,19 @@ draw_habits (sim_world *world, sim_remote_habits *habits)
                              .impatient = 20};
 }
 
+/*  In a part of the runs there are some. */
+static int
+draw_count (sim_world *world)
+{
+    const bool some = sim_chance (world, 330);
+    const int count = (int) sim_between (world, 1, SIM_REMOTES_MAX);
+
+    if (world->options.remotes >= 0) {
+        return world->options.remotes;
+    }
+    return some && !world->options.script ? count : 0;
+}
+
 void
 sim_remotes_begin (sim_world *world)
 {
@@ -336,7 +349,7 @@ sim_remotes_begin (sim_world *world)
     self->route_count = 0;
     self->letters = 0;
     self->last_life = 0;
-    self->count = world->options.remotes;
+    self->count = draw_count (world);
     for (uint32_t i = 0; i < self->mail_count; i++) {
         self->mail[i].next_free = i + 1;
     }

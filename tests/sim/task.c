@@ -25,6 +25,7 @@ usage (FILE *stream, const char *program)
         "A run may be made smaller, which the command of a failing seed "
         "does:\n"
         "       [--others N] [--leaders 1|3|5] [--journal off|async|sync]\n"
+        "       [--remotes 0..4]\n"
         "       [--faults LIST|none]\n"
         "       [--apps LIST|none] [--storm MS] [--gaps MS]\n",
         program);
@@ -300,6 +301,9 @@ sim_command (const char *program, const sim_options *options, uint64_t seed,
     }
     if (options->leaders > 0) {
         add (text, " --leaders %d", options->leaders);
+    }
+    if (options->remotes >= 0) {
+        add (text, " --remotes %d", options->remotes);
     }
     if (options->faults) {
         add_faults (text, options->faults);

@@ -118,7 +118,7 @@ typedef struct {
     int64_t gap_ms;              /* at most, after a fault that is left out */
     int leaders;                 /* 0: the seed says */
     int journal;                 /* lk_journal_mode of all; -1: the same */
-    int remotes;                 /* applications on other machines */
+    int remotes;                 /* on other machines; -1: the seed says */
     bool story;                  /* tell what happens ... */
     bool verbose;                /* ... and each message */
 } sim_options;
@@ -169,7 +169,8 @@ typedef struct sim_world {
 /*  The seed alone says what the run is like. */
 #define SIM_OPTIONS_NONE                                                       \
     {                                                                          \
-        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER, .journal = -1 \
+        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER,               \
+        .journal = -1, .remotes = -1                                           \
     }
 
 void sim_world_init (sim_world *self);
