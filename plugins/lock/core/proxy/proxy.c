@@ -176,7 +176,7 @@ lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at)
         lk_out_status (proxy->core);
         lk_proxy_run (proxy);
     }
-    lk_registrations_vouched (proxy, lk_ping_number (proxy->core, at));
+    lk_registrations_vouched (proxy, lk_ping_number (proxy->core, at), term);
 }
 
 /*  protocol 9.11 */

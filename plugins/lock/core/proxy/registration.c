@@ -107,7 +107,7 @@ lk_registration_find (const lk_proxy *proxy, const lk_registered *id)
         link = link->next;
     }
     lk_registration *self = (lk_registration *) link;
-    return self && is_owner (&self->id, id) ? self : NULL;
+    return self && !self->over && is_owner (&self->id, id) ? self : NULL;
 }
 
 /*  What REGISTER, said again, means. */
@@ -231,7 +231,8 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
         DL_APPEND (proxy->far.first, self);
         stay_for (proxy, self, lease_of (proxy, self));
     }
-    tell (proxy, LK_ANSWER_READY, self->app, &self->id);
+    tell (proxy, self->over ? LK_ANSWER_UNKNOWN : LK_ANSWER_READY, self->app,
+          &self->id);
 }
 
 /*  What it has goes back. */
@@ -257,7 +258,9 @@ lk_registrations_expire (lk_proxy *proxy)
 {
     lk_registration *self;
     while ((self = lk_heap_due (&proxy->far.silences, proxy->core->now_ms))) {
-        tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
+        if (!self->over) {
+            tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
+        }
         end (proxy, self);
     }
 }
@@ -298,7 +301,9 @@ lk_registrations_end_all (lk_proxy *proxy)
     lk_registration *self;
     while ((self = proxy->far.first)) {
         forget_all (proxy, self->app);
-        tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
+        if (!self->over) {
+            tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
+        }
         remove (proxy, self);
     }
 }
@@ -308,7 +313,9 @@ lk_registrations_leave (lk_proxy *proxy)
 {
     const lk_registration *self;
     DL_FOREACH (proxy->far.first, self) {
-        tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
+        if (!self->over) {
+            tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
+        }
     }
 }
 
@@ -476,12 +483,43 @@ say_claims (lk_proxy *proxy, const lk_registration *self)
     return waits;
 }
 
+/*  Whether nothing can have been forgotten since the last term that vouched:
+ *  while a host was suspended, and its clock stood still, leaders may have begun
+ *  with nothing. Protocol 9.20: Reclaim. */
+static bool
+goes_on (const lk_proxy *proxy, lk_term term)
+{
+    const lk_decree *decree = &proxy->core->in_force;
+    const uint8_t all = (uint8_t) ((1u << decree->leader_count) - 1);
+    return lk_term_equal (term, proxy->far.term)
+           || (term.number == proxy->far.term.number + 1
+               && (!decree->reclaim || (all & ~proxy->reported) == 0));
+}
+
+/*  Their applications claim what they have in other registrations. */
+static void
+end_in_doubt (lk_proxy *proxy)
+{
+    lk_registration *self;
+    DL_FOREACH (proxy->far.first, self) {
+        if (!self->over) {
+            self->over = true;
+            self->asked_count = 0;
+            tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
+        }
+    }
+}
+
 /*  A service that stops for good answers none. */
 void
-lk_registrations_vouched (lk_proxy *proxy, uint64_t number)
+lk_registrations_vouched (lk_proxy *proxy, uint64_t number, lk_term term)
 {
     lk_registration *self;
     lk_registration *next;
+    if (!goes_on (proxy, term)) {
+        end_in_doubt (proxy);
+    }
+    proxy->far.term = term;
     if (number <= proxy->far.vouched) {
         return;
     }

@@ -46,6 +46,8 @@ typedef struct lk_registration {
     int64_t silent_ms; /* it ends then */
     uint32_t place;    /* in `silences` */
     bool waits;        /* in `waiting`: for a ping to be vouched for */
+    bool over;         /* its application is to claim all in another one; what
+                          it does not goes back when this one is silent */
     lk_lease_asked asked[LK_LEASES_ASKED]; /* the oldest first */
     size_t asked_count;
     lk_far_clock clock[LK_FAR_CLOCKS_KEPT]; /* REGISTER, and the latest LEASEs,
@@ -67,6 +69,7 @@ typedef struct {
     lk_registration *waiting;
     lk_heap silences;
     uint64_t vouched;   /* the latest ping that was vouched for */
+    lk_term term;       /* ... by leaders of that one */
     uint64_t hurried;   /* the latest one that was sent for them */
     int64_t hurried_ms; /* ... then */
 } lk_registrations;
@@ -99,8 +102,9 @@ int64_t lk_registration_sent (const lk_proxy *proxy, uint32_t app);
 /*  Whose request it is; of none on another machine number 0. */
 lk_far_id lk_far_id_of (const lk_app_request *request);
 
-/*  A ping was vouched for: leases are answered, claims are said. */
-void lk_registrations_vouched (lk_proxy *proxy, uint64_t number);
+/*  A ping was vouched for, by leaders of that term: leases are answered, claims
+ *  are said. */
+void lk_registrations_vouched (lk_proxy *proxy, uint64_t number, lk_term term);
 
 /*  Those that are silent end. */
 void lk_registrations_expire (lk_proxy *proxy);
