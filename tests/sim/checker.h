@@ -552,6 +552,10 @@ bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
  *  time be over, though nobody was told. */
 bool sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim);
 
+/*  A host's clock stands still for so long, and nobody acts on it: its leases
+ *  last longer for those who read it afterwards. */
+void sim_checker_suspended (sim_checker *self, uint8_t host, int64_t ms);
+
 /*  The lease by which it believes lasts till then, as far as it knows. */
 void sim_checker_leased (sim_checker *self, sim_who who, int64_t until);
 

@@ -56,3 +56,18 @@ sim_checker_leased (sim_checker *self, sim_who who, int64_t until)
         claim->lease_until = until;
     }
 }
+
+void
+sim_checker_suspended (sim_checker *self, uint8_t host, int64_t ms)
+{
+    sim_service *service = &self->service[host];
+
+    service->lease_until += ms;
+    for (size_t i = 0; i < SIM_SESSIONS_MAX; i++) {
+        sim_session *session = &service->sessions[i];
+        if (session->number != 0 && !session->ended
+            && session->ends_at > self->now) {
+            session->ends_at += ms;
+        }
+    }
+}

@@ -232,6 +232,20 @@ sim_host_freeze (sim_world *self, uint8_t place, int64_t duration)
     }
 }
 
+/*  All on it sleeps, and its clock stands still. Nobody reads that meanwhile. */
+void
+sim_host_suspend (sim_world *self, uint8_t place, int64_t duration)
+{
+    sim_host *host = &self->host[place];
+
+    if (!sim_host_is_paused (self, place) && sim_host_is_up (self, place)) {
+        sim_host_freeze (self, place, duration);
+        sim_checker_suspended (&self->checker, place,
+                               host->paused_until - self->now);
+        host->offset -= (host->paused_until - self->now) * host->rate / 1000;
+    }
+}
+
 bool
 sim_host_is_frozen (const sim_world *self, uint8_t host)
 {

@@ -133,18 +133,20 @@ static void
 note_asked (sim_world *world, sim_remote *self, sim_want *want)
 {
     const sim_who who = sim_remote_who (world, self, want);
+    int64_t grace_ms = world->common.grace_ms;
 
+    grace_ms = grace_ms < want->duration_ms ? want->duration_ms : grace_ms;
     want->told = true;
     for (size_t i = 0; i < want->count; i++) {
         sim_checker_asked (&world->checker, who,
                            sim_object_name (want->object[i]),
-                           world->common.grace_ms * 10 / 12);
+                           grace_ms * 6 / 10);
     }
     sim_checker_kind (
         &world->checker, who,
         &(sim_kind) {.mode = {.type = want->type, .is_static = want->is_static},
-                     .duration_ms = want->duration_ms,
-                     .linger_ms = want->linger_ms});
+                     .duration_ms = want->duration_ms * 9 / 10,
+                     .linger_ms = want->linger_ms * 9 / 10});
 }
 
 static sim_remote *
@@ -337,7 +339,10 @@ draw_count (sim_world *world)
     if (world->options.remotes >= 0) {
         return world->options.remotes;
     }
-    return some && !world->options.script ? count : 0;
+    if (world->options.script) {
+        return world->options.script->remotes;
+    }
+    return some ? count : 0;
 }
 
 void
@@ -512,6 +517,18 @@ move (sim_world *world, sim_remote *self, bool in_need)
                       sim_remote_clock (world, index_of (world, self)));
 }
 
+void
+sim_remotes_go_to (sim_world *world, uint8_t host)
+{
+    for (uint8_t i = 0; i < world->remotes.count; i++) {
+        sim_remote *self = &world->remotes.item[i];
+        if (self->roam && world->now >= self->paused_until) {
+            world->remotes.acting = i;
+            lk_roam_register (self->roam, host, sim_remote_clock (world, i));
+        }
+    }
+}
+
 static void
 act (sim_world *world, sim_remote *self)
 {
@@ -596,12 +613,32 @@ sim_remote_wake (sim_world *world, uint8_t remote)
     schedule (world, remote);
 }
 
+/*  Of a set its own first name counts, wherever that stands in the letter. */
+static void
+find_token (const sim_remote *self, const sim_mail *mail,
+            lk_roam_letter *letter)
+{
+    const lk_roam_lock *lock = lk_roam_first (self->roam);
+
+    while (lock && lock->serial != letter->serial) {
+        lock = lock->next;
+    }
+    for (size_t i = 0; lock && i < mail->want.count; i++) {
+        const sim_want *want = lock->user;
+        if (mail->want.object[i] == want->object[0]) {
+            letter->token = mail->want.held[i].token;
+            letter->key = mail->want.held[i].key;
+        }
+    }
+}
+
 void
 sim_remote_hear (sim_world *world, const sim_mail *mail)
 {
     sim_remote *self = &world->remotes.item[mail->remote];
-    const lk_roam_letter letter = mail->letter;
+    lk_roam_letter letter = mail->letter;
 
+    find_token (self, mail, &letter);
     world->remotes.acting = mail->remote;
     world->remotes.heard = mail;
     lk_roam_hear (self->roam, &letter, sim_remote_clock (world, mail->remote));

@@ -70,12 +70,13 @@ typedef struct {
     int trouble; /* per mille of deeds: it is cut off, sleeps or dies */
     int shared;  /* ... of locks */
     int special; /* ... are sets, static, have a duration, or linger */
+    int servers; /* they go to the last ones alone, so many; 0: to all */
     int change; /* ... of deeds with what is held: it is to be of another type */
     int impatient;
 } sim_remote_habits;
 
 /*  A letter on its way between one and a host. */
-typedef struct {
+typedef struct sim_mail {
     lk_roam_letter letter;
     lk_lock_type type;
     lk_err error;  /* FAILED */
@@ -112,6 +113,9 @@ typedef struct {
 
 void sim_remotes_begin (struct sim_world *world);
 void sim_remotes_clear (struct sim_world *world);
+
+/*  All register with that host now. */
+void sim_remotes_go_to (struct sim_world *world, uint8_t host);
 
 /*  One wakes up; a letter arrives. */
 void sim_remote_wake (struct sim_world *world, uint8_t remote);
@@ -157,6 +161,8 @@ void sim_remotes_check_calm (struct sim_world *world);
 
 /*  remote_mail.c: between one and a host, as chance and cuts will. */
 void sim_mail_send (struct sim_world *world, const sim_mail *mail);
+void sim_mail_deliver_at (struct sim_world *world, const sim_mail *mail,
+                          int64_t at);
 void sim_remote_hear (struct sim_world *world, const sim_mail *mail);
 
 int64_t sim_remote_clock (const struct sim_world *world, uint8_t remote);

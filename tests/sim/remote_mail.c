@@ -69,8 +69,8 @@ is_cut (const sim_world *world, const sim_mail *mail)
     return world->stormy && world->now < until;
 }
 
-static void
-post_mail (sim_world *world, const sim_mail *mail, int64_t at)
+void
+sim_mail_deliver_at (sim_world *world, const sim_mail *mail, int64_t at)
 {
     sim_post (world, at, SIM_EVENT_MAIL, mail->host,
               keep_mail (&world->remotes, mail));
@@ -103,16 +103,18 @@ sim_mail_send (sim_world *world, const sim_mail *mail)
     lk_rng former =
         sim_dice_take (world, SIM_DIE_REMOTE, ++world->remotes.letters);
 
-    if (is_cut (world, mail)
-        || (world->stormy && sim_chance (world, habits->lost))) {
+    if (sim_plot_takes_mail (world, mail)) {
+        show_mail (world, mail, ", by the script");
+    } else if (is_cut (world, mail)
+               || (world->stormy && sim_chance (world, habits->lost))) {
         show_mail (world, mail, ", lost");
     } else {
         int64_t again = sim_between (world, 0, 8000);
         bool twice = world->stormy && sim_chance (world, habits->repeated);
         show_mail (world, mail, "");
-        post_mail (world, mail, world->now + delay (world));
+        sim_mail_deliver_at (world, mail, world->now + delay (world));
         if (twice) {
-            post_mail (world, mail, world->now + again);
+            sim_mail_deliver_at (world, mail, world->now + again);
         }
     }
     world->rng = former;
@@ -222,7 +224,7 @@ arrive_at_host (sim_world *world, const sim_mail *mail)
         return;
     }
     if (sim_host_is_paused (world, mail->host)) {
-        post_mail (world, mail, world->host[mail->host].paused_until);
+        sim_mail_deliver_at (world, mail, world->host[mail->host].paused_until);
         return;
     }
     if (mail->letter.kind == LK_ROAM_LOCK) {
@@ -244,7 +246,7 @@ arrive_at_remote (sim_world *world, const sim_mail *mail)
         return;
     }
     if (world->now < remote->paused_until) {
-        post_mail (world, mail, remote->paused_until);
+        sim_mail_deliver_at (world, mail, remote->paused_until);
         return;
     }
     sim_remote_hear (world, mail);

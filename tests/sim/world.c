@@ -250,6 +250,9 @@ static void
 set_out (sim_world *self, const sim_options *options, uint64_t seed)
 {
     self->options = *options;
+    if (options->script && options->script->remotes > 0) {
+        self->options.apps = 0;
+    }
     self->seed = seed;
     self->dice_seed = seed * 0x9e3779b97f4a7c15u + 12345;
     self->dice = (sim_dice) {.event = {{{0}}}};

@@ -245,6 +245,7 @@ void sim_host_pause (sim_world *self, uint8_t host, int64_t duration);
 
 /*  Pauses the whole host; its clock goes on. */
 void sim_host_freeze (sim_world *self, uint8_t host, int64_t duration);
+void sim_host_suspend (sim_world *self, uint8_t host, int64_t duration);
 bool sim_host_is_frozen (const sim_world *self, uint8_t host);
 
 /*  Ends the service; with `reboot` the host and its applications too. It

@@ -58,8 +58,8 @@ lk_set_resumed (lk_proxy *proxy, lk_demand *member)
     lk_set *self = member->set;
     lk_demand_enter (proxy, member, LK_DEMAND_HELD);
     self->held++;
-    if (self->held < self->count) {
-        return;
+    if (self->held < self->count || self->state != LK_SET_RESUMING) {
+        return; /* another one may have moved on */
     }
     self->state = LK_SET_HELD;
     self->granted_ms = proxy->core->now_ms;
