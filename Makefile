@@ -481,7 +481,7 @@ sim_obj = $(call obj,$(sim_src) $(addprefix tests/lib/,corrupt.c grant_model.c \
 	keep/unsent.c out/send.c out/replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
 	$(addprefix src/client/,letter.c queues.c lease.c \
-	roam.c roam_place.c roam_lock.c))
+	roam.c roam_base.c roam_place.c roam_lock.c))
 $(simulator): $(sim_obj)
 	@mkdir -p $(@D)
 	$(say) LD $@

@@ -130,8 +130,8 @@ typedef enum {
     LK_ROAM_NOT_TURNED /* ... has failed, and the lock is held as before */
 } lk_roam_news;
 
-/*  Told at once. REFUSED and LOST are given back by themselves. DONE is the last
- *  of a lock, which is freed then: until then `user` has to be there. */
+/*  Told at once. REFUSED and LOST are given back by themselves. DONE is the
+ *  last of a lock, which is freed then: until then `user` has to be there. */
 typedef void (lk_roam_told) (void *context, lk_roam_lock *lock,
                              lk_roam_news news);
 typedef void (lk_roam_say) (void *context, const lk_roam_letter *letter);

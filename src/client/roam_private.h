@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *      roam.c        what comes, and time
- *      roam_place.c  registrations, and the leases by them
+ *      roam_base.c   which registration, and letters of one
+ *      roam_place.c  their life, and the leases by them
  *      roam_lock.c   what is asked for, claimed, believed, given back
  */
 

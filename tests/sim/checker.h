@@ -595,8 +595,8 @@ void sim_claim_check_turn (sim_checker *self, const sim_claim *claim);
 
 /*  Of a ticket of an application on another machine: its claim, if it is of
  *  that object, or of any; NULL. */
-sim_claim *sim_checker_remote_claim (sim_checker *self,
-                                     const lk_far_id *remote, uint8_t object);
+sim_claim *sim_checker_remote_claim (sim_checker *self, const lk_far_id *remote,
+                                     uint8_t object);
 
 /*  checker_said.c: a look into the table of the leader with that place, of the
  *  latest decree, finds this ticket held; `again`: it is not the first. */

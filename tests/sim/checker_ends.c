@@ -548,10 +548,11 @@ sim_checker_reclaim (sim_checker *self, bool from_journal)
         if (!claim->kept || from_journal) {
             continue;
         }
-        if (claim->who.host >= SIM_HOSTS_MAX) {
+        const bool remote = claim->who.host >= SIM_HOSTS_MAX;
+        if (remote) {
             claim->lease_until = self->now; /* its server may be left */
         }
-        if (sim_claim_unknown (self, claim)) {
+        if (remote || sim_claim_unknown (self, claim)) {
             claim->kept = false;
             if (claim->orphan) {
                 sim_checker_drop (self, claim);

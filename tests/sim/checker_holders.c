@@ -157,8 +157,7 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
         const sim_claim *other = &self->claim[i];
         if (other->object == claim->object && !other->held && !other->answered
             && other->queued_at > 0 && other->queued_at < claim->asked_at
-            && has_session (self, other)
-            && !sim_claim_may_be_over (self, other)
+            && has_session (self, other) && !sim_claim_may_be_over (self, other)
             && !sim_claim_ousted (self, other)
             && !lk_model_may_pass (&claim->mode, &other->mode)
             && !lk_model_agree (claim->mode.type, other->mode.type)) {

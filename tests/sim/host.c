@@ -232,7 +232,7 @@ sim_host_freeze (sim_world *self, uint8_t place, int64_t duration)
     }
 }
 
-/*  All on it sleeps, and its clock stands still. Nobody reads that meanwhile. */
+/*  All on it sleeps, its clock stands still, and nobody reads that. */
 void
 sim_host_suspend (sim_world *self, uint8_t place, int64_t duration)
 {

@@ -71,7 +71,7 @@ typedef struct {
     int shared;  /* ... of locks */
     int special; /* ... are sets, static, have a duration, or linger */
     int servers; /* they go to the last ones alone, so many; 0: to all */
-    int change; /* ... of deeds with what is held: it is to be of another type */
+    int change;  /* ... of deeds with what is held: it gets another type */
     int impatient;
 } sim_remote_habits;
 

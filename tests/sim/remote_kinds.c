@@ -170,7 +170,7 @@ sim_remote_tell_turned (sim_world *world, const sim_remote *self,
     sim_checker_granted (&world->checker, who, &grant);
 }
 
-/*  By one who finds its key; or by an operator, when nobody owes it any more. */
+/*  By one who finds its key; or by an operator, when nobody owes it. */
 void
 sim_remote_leaves (sim_world *world, const sim_remote *self,
                    const sim_want *want)

@@ -51,7 +51,9 @@ delay (sim_world *world)
     const sim_remote_habits *habits = &world->remotes.habits;
 
     if (world->stormy && sim_chance (world, habits->very_slow)) {
-        return sim_between (world, 500, 15000);
+        const int64_t late = sim_between (world, 500, 15000);
+        const int64_t most = world->storm_end + 2000 - world->now;
+        return late < most ? late : most; /* it would keep silence away */
     }
     if (world->stormy && sim_chance (world, habits->slow)) {
         return sim_between (world, 10, 1500);

@@ -60,7 +60,7 @@ const sim_script *sim_script_find (const char *name);
 /*  Whether the script of this run has taken the message. */
 bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
 
-/*  The same of a letter between a host and an application on another machine. */
+/*  The same of a letter between a host and a remote application. */
 bool sim_plot_takes_mail (struct sim_world *world, const struct sim_mail *mail);
 
 /*  A host hears that a leader's table is wrong. */

@@ -42,7 +42,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
              "address": "00000000000000000000ffff0a000002",
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
-CLUSTER = {"protocol": 6, "cluster": "demo",
+CLUSTER = {"protocol": 7, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
@@ -618,7 +618,7 @@ LOCK = [
          {"op": "resume", "request": f"{H1}/4/1", **BYTES, "type": "shared",
           "age_ms": 340, "former": HELD},
          {"op": "resume", "request": f"{H1}/4/2", **OBJECT, "age_ms": 0,
-          "former": f"{H3}/5/9", "remote": REMOTE},
+          "former": f"{H3}/5/9", "remote": REMOTE, "owner": APP, "pid": 4711},
          {"op": "confirm", "request": f"{H3}/5/9", **OBJECT,
           "token": "0000000000000000", "age_ms": 0, "remote": REMOTE},
          {"op": "add", "request": f"{H3}/5/10", **OBJECT, "owner": APP,

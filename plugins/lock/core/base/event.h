@@ -244,12 +244,12 @@ typedef struct {
     bool held;             /* CHECKED */
     uint64_t newest;       /* CHECKED */
     lk_host host;          /* PENDING: the holder's, ... */
-    int64_t left_ms;   /* ... over then at the latest; -1: not known; LEASE;
+    int64_t left_ms;       /* ... over then at the latest; -1: not known; LEASE;
                           LOCKED of a remote one: the duration ends so long
                           after `sent`; -1: it has none */
-    int64_t silent_ms; /* ... not heard for so long; -1: it is heard */
-    lk_registered far; /* READY, LEASE, UNKNOWN, MOVE */
-    int64_t sent;      /* LEASE; LOCKED: the application's clock, early
+    int64_t silent_ms;     /* ... not heard for so long; -1: it is heard */
+    lk_registered far;     /* READY, LEASE, UNKNOWN, MOVE */
+    int64_t sent;          /* LEASE; LOCKED: the application's clock, early
                           enough */
 } lk_answer;
 

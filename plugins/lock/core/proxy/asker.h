@@ -30,9 +30,6 @@ void lk_asker_leave (lk_proxy *proxy, lk_demand *demand);
 /*  Of an application the first; the others are its siblings. */
 lk_demand *lk_demand_of_app (const lk_proxy *proxy, uint32_t app);
 
-/*  All that it has goes back, but for what is to stay: requests.c. */
-void lk_app_let_go (lk_proxy *proxy, uint32_t app);
-
 /*  Whose a request is, for people to see; copied. And when it goes. */
 void lk_demand_set_owner (lk_demand *demand, lk_name owner);
 void lk_demand_drop_owner (lk_demand *demand);

@@ -43,6 +43,9 @@ typedef struct {
 void lk_demand_hear (lk_proxy *proxy, lk_demand *demand, const lk_news *news);
 void lk_set_hear (lk_proxy *proxy, lk_set *set, const lk_news *news);
 
+/*  All that an application has asked for hears it. */
+void lk_app_hear (lk_proxy *proxy, uint32_t app, const lk_news *news);
+
 /*  -------------------------------------------------------- deeds */
 
 typedef void lk_deed (lk_proxy *proxy, lk_demand *demand, const lk_news *news);

@@ -23,18 +23,6 @@ tell (lk_proxy *proxy, lk_answer_kind kind, const lk_app_request *request)
                                               .far = request->far});
 }
 
-lk_far_id
-lk_far_id_of (const lk_app_request *request)
-{
-    const lk_registered *far = &request->far;
-    if (far->number == 0) {
-        return (lk_far_id) {.number = 0};
-    }
-    return (lk_far_id) {.owner = {far->owner[0], far->owner[1]},
-                        .serial = request->serial,
-                        .number = far->number};
-}
-
 static void
 refuse (lk_proxy *proxy, const lk_app_request *request)
 {
@@ -46,8 +34,8 @@ refuse (lk_proxy *proxy, const lk_app_request *request)
                                               .error = LK_INVALID});
 }
 
-/*  What it says that it holds, it holds by a lease that goes on. Of a host's own
- *  applications alone one gets what another one has left by its key. */
+/*  What it says that it holds, it holds by a lease that goes on. Of a host's
+ *  own applications alone one gets what another one has left by its key. */
 static void
 note_claim (const lk_proxy *proxy, lk_app_request *request)
 {

@@ -6,7 +6,7 @@
  *  Their life, leases and silence; what they ask for is in registered.c.
  */
 
-#include "registration.h"
+#include "registration_private.h"
 
 #include "asker.h"
 #include "demand.h"
@@ -17,120 +17,6 @@
 
 #include <string.h>
 #include <utlist.h>
-
-#define HURRY_MS 20 /* between two pings that are sent for leases */
-
-/*  -------------------------------------------------------- all of them */
-
-static uint32_t
-hash_of_drawn (const lk_index_link *link)
-{
-    return lk_hash_number (((const lk_registration *) link)->id.drawn);
-}
-
-static lk_registration *
-by_owner (const lk_index_link *link)
-{
-    return (lk_registration *) ((char *) link
-                                - offsetof (lk_registration, by_owner));
-}
-
-static lk_registration *
-by_app (const lk_index_link *link)
-{
-    return (lk_registration *) ((char *) link
-                                - offsetof (lk_registration, by_app));
-}
-
-static uint32_t
-owner_hash (const lk_registered *id)
-{
-    const uint64_t name[3] = {id->owner[0], id->owner[1], id->number};
-    return (uint32_t) lk_hash64 (name, sizeof name);
-}
-
-static uint32_t
-hash_of_owner (const lk_index_link *link)
-{
-    return owner_hash (&by_owner (link)->id);
-}
-
-static uint32_t
-hash_of_app (const lk_index_link *link)
-{
-    return lk_hash_number (by_app (link)->app);
-}
-
-static uint32_t *
-place_in_silences (void *registration)
-{
-    return &((lk_registration *) registration)->place;
-}
-
-void
-lk_registrations_init (lk_registrations *self)
-{
-    memset (self, 0, sizeof *self);
-    lk_index_init (&self->all, hash_of_drawn);
-    lk_index_init (&self->owners, hash_of_owner);
-    lk_index_init (&self->apps, hash_of_app);
-    lk_heap_init (&self->silences, place_in_silences);
-}
-
-void
-lk_registrations_clear (lk_registrations *self)
-{
-    lk_registration *each;
-    lk_registration *next;
-    (void) lk_index_clear (&self->all);
-    (void) lk_index_clear (&self->owners);
-    (void) lk_index_clear (&self->apps);
-    lk_heap_clear (&self->silences);
-    DL_FOREACH_SAFE (self->first, each, next) {
-        lk_free (each);
-    }
-}
-
-static bool
-is_owner (const lk_registered *one, const lk_registered *other)
-{
-    return one->owner[0] == other->owner[0] && one->owner[1] == other->owner[1]
-           && one->number == other->number;
-}
-
-lk_registration *
-lk_registration_find (const lk_proxy *proxy, const lk_registered *id)
-{
-    lk_index_link *link =
-        lk_index_find (&proxy->far.all, lk_hash_number (id->drawn));
-    while (link && ((lk_registration *) link)->id.drawn != id->drawn) {
-        link = link->next;
-    }
-    lk_registration *self = (lk_registration *) link;
-    return self && !self->over && is_owner (&self->id, id) ? self : NULL;
-}
-
-/*  What REGISTER, said again, means. */
-static lk_registration *
-find_owner (const lk_proxy *proxy, const lk_registered *id)
-{
-    lk_index_link *link = lk_index_find (&proxy->far.owners, owner_hash (id));
-    while (link && !is_owner (&by_owner (link)->id, id)) {
-        link = link->next;
-    }
-    return link ? by_owner (link) : NULL;
-}
-
-static lk_registration *
-find_app (const lk_proxy *proxy, uint32_t app)
-{
-    lk_index_link *link =
-        lk_index_find (&proxy->far.apps, lk_hash_number (app));
-    while (link && by_app (link)->app != app) {
-        link = link->next;
-    }
-    return link ? by_app (link) : NULL;
-}
 
 /*  -------------------------------------------------------- telling */
 
@@ -147,38 +33,9 @@ tell (lk_proxy *proxy, lk_answer_kind kind, uint32_t app,
 /*  -------------------------------------------------------- life */
 
 static void
-wait_for_ping (lk_proxy *proxy, lk_registration *self)
-{
-    if (!self->waits) {
-        self->waits = true;
-        DL_APPEND2 (proxy->far.waiting, self, prev_waiting, next_waiting);
-    }
-}
-
-static void
-wait_no_more (lk_proxy *proxy, lk_registration *self)
-{
-    if (self->waits) {
-        self->waits = false;
-        DL_DELETE2 (proxy->far.waiting, self, prev_waiting, next_waiting);
-    }
-}
-
-/*  Silence comes no sooner than said before. */
-static void
-stay_for (lk_proxy *proxy, lk_registration *self, int64_t left_ms)
-{
-    const int64_t until_ms = proxy->core->now_ms + lk_with_margin (left_ms);
-    if (self->silent_ms < until_ms) {
-        self->silent_ms = until_ms;
-        lk_heap_put (&proxy->far.silences, self, until_ms);
-    }
-}
-
-static void
 remove (lk_proxy *proxy, lk_registration *self)
 {
-    wait_no_more (proxy, self);
+    lk_registration_await_no_more (proxy, self);
     lk_index_remove (&proxy->far.all, &self->by_drawn);
     lk_index_remove (&proxy->far.owners, &self->by_owner);
     lk_index_remove (&proxy->far.apps, &self->by_app);
@@ -187,30 +44,11 @@ remove (lk_proxy *proxy, lk_registration *self)
     lk_free (self);
 }
 
-static int64_t
-lease_of (const lk_proxy *proxy, const lk_registration *self)
-{
-    const int64_t host_ms = proxy->core->config.host_lease_ms;
-    return self->lease_ms < host_ms ? self->lease_ms : host_ms;
-}
-
-/*  That of REGISTER stays in its place. */
-static void
-note_clock (const lk_proxy *proxy, lk_registration *self, int64_t sent)
-{
-    const size_t place =
-        self->clocks == 0 ? 0
-                          : 1 + (self->clocks - 1) % (LK_FAR_CLOCKS_KEPT - 1);
-    self->clock[place] =
-        (lk_far_clock) {.sent = sent, .heard_ms = proxy->core->now_ms};
-    self->clocks++;
-}
-
 /*  A late one would be of no use: its application asks at another server. */
 void
 lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
 {
-    lk_registration *self = find_owner (proxy, &request->far);
+    lk_registration *self = lk_registration_of_owner (proxy, &request->far);
     if (proxy->leaving || proxy->far.all.count >= LK_REGISTRATIONS_MAX) {
         tell (proxy, LK_ANSWER_MOVE, request->app, &request->far);
         return;
@@ -224,12 +62,12 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
         self->id.drawn = lk_core_make_key (proxy->core);
         self->app = request->app;
         self->lease_ms = request->left_ms;
-        note_clock (proxy, self, request->sent);
+        lk_registration_note_clock (proxy, self, request->sent);
         lk_index_add (&proxy->far.all, &self->by_drawn);
         lk_index_add (&proxy->far.owners, &self->by_owner);
         lk_index_add (&proxy->far.apps, &self->by_app);
         DL_APPEND (proxy->far.first, self);
-        stay_for (proxy, self, lease_of (proxy, self));
+        lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
     }
     tell (proxy, self->over ? LK_ANSWER_UNKNOWN : LK_ANSWER_READY, self->app,
           &self->id);
@@ -239,7 +77,7 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
 static void
 end (lk_proxy *proxy, lk_registration *self)
 {
-    lk_app_let_go (proxy, self->app);
+    lk_app_hear (proxy, self->app, &(lk_news) {.kind = LK_NEWS_GONE});
     remove (proxy, self);
 }
 
@@ -319,53 +157,7 @@ lk_registrations_leave (lk_proxy *proxy)
     }
 }
 
-/*  -------------------------------------------------------- what has ended */
-
-bool
-lk_registration_has_ended (const lk_registration *self, uint64_t serial)
-{
-    const size_t kept = self->ended_count < LK_FAR_ENDED_KEPT
-                            ? self->ended_count
-                            : LK_FAR_ENDED_KEPT;
-    for (size_t i = 0; i < kept; i++) {
-        if (self->ended[i] == serial) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void
-lk_registration_note_end (lk_registration *self, uint64_t serial)
-{
-    if (!lk_registration_has_ended (self, serial)) {
-        self->ended[self->ended_count++ % LK_FAR_ENDED_KEPT] = serial;
-    }
-}
-
 /*  -------------------------------------------------------- leases */
-
-/*  A ping is sent at once, if none is under way for others.
- *  Protocol 9.20: Lease by message. */
-static void
-hurry (lk_proxy *proxy)
-{
-    lk_core *core = proxy->core;
-    lk_registrations *self = &proxy->far;
-    int64_t at_ms = core->pinged_ms + HURRY_MS;
-    if (self->hurried > self->vouched
-        && core->now_ms - self->hurried_ms < LK_PING_MS) {
-        return;
-    }
-    if (at_ms < core->now_ms) {
-        at_ms = core->now_ms;
-    }
-    if (core->next_ping_ms > at_ms) {
-        core->next_ping_ms = at_ms;
-    }
-    self->hurried = core->pings + 1;
-    self->hurried_ms = core->now_ms;
-}
 
 /*  It may not have heard that it is to give it back.
  *  Protocol 9.20: Taken away. */
@@ -399,31 +191,15 @@ lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request)
         tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
         return;
     }
-    stay_for (proxy, self, lease_of (proxy, self));
-    note_clock (proxy, self, request->sent);
+    lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
+    lk_registration_note_clock (proxy, self, request->sent);
     if (self->asked_count < LK_LEASES_ASKED) {
         self->asked[self->asked_count++] = (lk_lease_asked) {
             .sent = request->sent, .after = proxy->core->pings};
     }
-    wait_for_ping (proxy, self);
+    lk_registration_await_ping (proxy, self);
     tell_again (proxy, self);
-    hurry (proxy);
-}
-
-void
-lk_registration_claims (lk_proxy *proxy, lk_demand *demand,
-                        const lk_app_request *request)
-{
-    lk_registration *self = request->asked_before
-                                ? lk_registration_find (proxy, &request->far)
-                                : NULL;
-    if (!self) {
-        return;
-    }
-    stay_for (proxy, self, request->left_ms);
-    lk_demand_hold_back (proxy, demand, proxy->core->pings);
-    wait_for_ping (proxy, self);
-    hurry (proxy);
+    lk_registrations_hurry (proxy);
 }
 
 /*  Tells the latest that may be told. */
@@ -443,14 +219,14 @@ answer_lease (lk_proxy *proxy, lk_registration *self)
     self->asked_count -= told;
     memmove (self->asked, self->asked + told,
              self->asked_count * sizeof *self->asked);
-    stay_for (proxy, self, lease_of (proxy, self));
-    lk_out_answer (proxy->core,
-                   &(lk_answer) {.kind = LK_ANSWER_LEASE,
-                                 .app = self->app,
-                                 .until_ms = INT64_MAX,
-                                 .far = self->id,
-                                 .sent = sent,
-                                 .left_ms = lease_of (proxy, self)});
+    lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
+    lk_out_answer (proxy->core, &(lk_answer) {.kind = LK_ANSWER_LEASE,
+                                              .app = self->app,
+                                              .until_ms = INT64_MAX,
+                                              .far = self->id,
+                                              .sent = sent,
+                                              .left_ms = lk_registration_lease (
+                                                  proxy, self)});
 }
 
 /*  True: it still waits. */
@@ -484,8 +260,8 @@ say_claims (lk_proxy *proxy, const lk_registration *self)
 }
 
 /*  Whether nothing can have been forgotten since the last term that vouched:
- *  while a host was suspended, and its clock stood still, leaders may have begun
- *  with nothing. Protocol 9.20: Reclaim. */
+ *  while a host was suspended, and its clock stood still, leaders may have
+ *  begun with nothing. Protocol 9.20: Reclaim. */
 static bool
 goes_on (const lk_proxy *proxy, lk_term term)
 {
@@ -530,49 +306,10 @@ lk_registrations_vouched (lk_proxy *proxy, uint64_t number, lk_term term)
             answer_lease (proxy, self);
         }
         if (!waits && (self->asked_count == 0 || proxy->leaving)) {
-            wait_no_more (proxy, self);
+            lk_registration_await_no_more (proxy, self);
         }
     }
     if (proxy->far.waiting) {
-        hurry (proxy);
+        lk_registrations_hurry (proxy);
     }
-}
-
-/*  -------------------------------------------------------- durations */
-
-/*  A clock that was heard before the ping, or LOCK, that the home knows was
- *  sent before what it counts: by the host's clock, that may stand still.
- *  Protocol 9.20: Durations. */
-bool
-lk_registration_dates (const lk_proxy *proxy, const lk_demand *demand,
-                       const lk_msg_reply *reply, int64_t *sent)
-{
-    const lk_registration *self =
-        lk_demand_is_far (demand) && !demand->set
-            ? find_app (proxy, (uint32_t) demand->name[0])
-            : NULL;
-    if (!self || reply->left_ms < 0) {
-        return true;
-    }
-    bool found = self->clocks <= LK_FAR_CLOCKS_KEPT;
-    *sent = self->clock[0].sent;
-    for (size_t i = 1; i < LK_FAR_CLOCKS_KEPT && i < self->clocks; i++) {
-        if (self->clock[i].heard_ms < reply->as_of) {
-            found = true;
-            *sent = self->clock[i].sent > *sent ? self->clock[i].sent : *sent;
-        }
-    }
-    return found;
-}
-
-int64_t
-lk_registration_sent (const lk_proxy *proxy, uint32_t app)
-{
-    const lk_registration *self = find_app (proxy, app);
-    int64_t sent = self ? self->clock[0].sent : 0;
-    for (size_t i = 1; self && i < LK_FAR_CLOCKS_KEPT && i < self->clocks;
-         i++) {
-        sent = self->clock[i].sent > sent ? self->clock[i].sent : sent;
-    }
-    return sent;
 }

@@ -452,38 +452,13 @@ lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
 
 /*  -------------------------------------------------------- gone */
 
-static void
-sets_hear (lk_proxy *proxy, uint32_t app, const lk_news *news)
-{
-    const lk_asker *asker = lk_asker_find (proxy, app);
-    lk_set *set = asker ? asker->sets : NULL;
-    while (set) {
-        lk_set *next = set->next;
-        lk_set_hear (proxy, set, news);
-        set = next;
-    }
-}
-
 /*  All that an application has goes back, but for what is to stay.
  *  Protocol 9.13. */
-void
-lk_app_let_go (lk_proxy *proxy, uint32_t app)
-{
-    const lk_news news = {.kind = LK_NEWS_GONE};
-    lk_demand *demand;
-    lk_demand *next;
-    for (demand = lk_demand_of_app (proxy, app); demand; demand = next) {
-        next = demand->sibling_next;
-        lk_demand_hear (proxy, demand, &news);
-    }
-    sets_hear (proxy, app, &news);
-}
-
 void
 lk_on_app_gone (lk_proxy *proxy, uint32_t app)
 {
     if (app != LK_NO_APP) {
-        lk_app_let_go (proxy, app);
+        lk_app_hear (proxy, app, &(lk_news) {.kind = LK_NEWS_GONE});
         lk_proxy_run (proxy);
     }
 }
