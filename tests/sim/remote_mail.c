@@ -45,15 +45,22 @@ free_mail (sim_remotes *self, uint32_t place)
     self->first_free = place;
 }
 
+/*  A letter that comes long after the storm would keep silence away. */
+static int64_t
+in_time (const sim_world *world, int64_t late_ms)
+{
+    const int64_t most_ms = world->storm_end + 2000 - world->now;
+
+    return late_ms < most_ms ? late_ms : most_ms;
+}
+
 static int64_t
 delay (sim_world *world)
 {
     const sim_remote_habits *habits = &world->remotes.habits;
 
     if (world->stormy && sim_chance (world, habits->very_slow)) {
-        const int64_t late = sim_between (world, 500, 15000);
-        const int64_t most = world->storm_end + 2000 - world->now;
-        return late < most ? late : most; /* it would keep silence away */
+        return in_time (world, sim_between (world, 500, 15000));
     }
     if (world->stormy && sim_chance (world, habits->slow)) {
         return sim_between (world, 10, 1500);
@@ -111,7 +118,7 @@ sim_mail_send (sim_world *world, const sim_mail *mail)
                || (world->stormy && sim_chance (world, habits->lost))) {
         show_mail (world, mail, ", lost");
     } else {
-        int64_t again = sim_between (world, 0, 8000);
+        int64_t again = in_time (world, sim_between (world, 0, 8000));
         bool twice = world->stormy && sim_chance (world, habits->repeated);
         show_mail (world, mail, "");
         sim_mail_deliver_at (world, mail, world->now + delay (world));
