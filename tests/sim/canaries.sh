@@ -623,14 +623,41 @@ canary believed-ahead-of-locked 400 remotes roam_lock.c \
     's/        return lock->floor_ms;/        place = lk_roam_find_place (self, lock->number);/'
 canary goodbye-while-a-claim-is-open 400 remotes roam_lock.c \
     's/            || (lock->doubtful && lock->told_by <= place->number)\n//'
-canary silence-after-half-of-it 400 remotes registration.c \
+canary silence-after-half-of-it 400 remotes registration_parts.c \
     's/lk_with_margin (left_ms);/left_ms \/ 2;/'
-canary a-claim-ahead-of-its-ping 1000 remotes registration.c \
+canary a-claim-ahead-of-its-ping 400 remote-last-moment registration_parts.c \
     's/    lk_demand_hold_back (proxy, demand, proxy->core->pings);\n//'
 canary no-end-is-remembered 400 remotes claim.c \
     's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/' \
-    registration.c \
+    registration_parts.c \
     's/    if (!lk_registration_has_ended (self, serial)) {/    if (0) {/'
+canary taken-away-unheard 400 remotes stopping.c \
+    's/ && !lk_demand_is_far (demand)//'
+canary moved-is-told-too-early 400 remote-moved-untold claim.c \
+    's/    op\.ticket\.age_ms = former->token[^;]*;\n/&    lk_lock_message *early = lk_home_reply (lead, LK_MSG_UNLOCKED, op.by, op.ticket.object);\n    early->as.reply.moved = true;\n    lk_home_send (lead, early, op.by.host);\n/'
+canary a-claim-starts-no-silence 400 remote-claim-in-doubt registration_parts.c \
+    's/    lk_registration_stay (proxy, self, request->left_ms);\n//'
+canary nothing-in-doubt-is-reported 400 remote-move-in-reclaim report.c \
+    's/ *|| is_in_doubt (proxy, demand)//'
+canary a-waiting-set-moves 400 remotes roam_lock.c \
+    's/lock->said && lock->kind\.is_set/0/'
+canary a-kept-lock-is-claimed 400 remotes roam_lock.c \
+    's/return lock->state == LK_ROAM_HELD && lock->kind\.is_static;/return 0;/'
+canary a-moved-set-goes-on 400 remotes set_resume.c \
+    's/ || self->state != LK_SET_RESUMING//'
+canary a-set-that-moved-waits-on 400 remotes answers.c \
+    's/        lk_set_moved (proxy, demand);\n/        return;\n/'
+canary time-ends-a-lost-set 400 remotes set_ends.c \
+    's/return self->far && error != LK_TIMEDOUT;/return 0;/'
+canary a-kept-one-stays-behind 400 remotes claim.c \
+    's/return !former->unproved;/return !former->unproved \&\& !former->kept;/'
+canary counts-from-the-last-clock 400 remote-suspended registration_parts.c \
+    's/self->clock\[i\]\.heard_ms < reply->as_of/1/'
+canary pings-put-off-upkeep 100 remotes node.c \
+    's/\n        || node->core\.now_ms >= node->next_upkeep_ms)/)/' node.c \
+    's/    deadline = earlier (deadline, node->next_upkeep_ms);\n//'
+canary a-later-claim-keeps-its-type 400 remotes roam_lock.c \
+    's/(changed && letter->token > lock->token)/0/'
 
 #   ------------------------------------------------------------ beside the core
 

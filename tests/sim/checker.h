@@ -134,7 +134,8 @@ typedef struct {
     uint32_t turn;
     bool any_turn; /* its own is counted by its application */
     bool kept;
-    bool weaker; /* may be told as shared ahead of the tables */
+    bool weaker;           /* may be told as shared ahead of the tables */
+    lk_request_id request; /* that a host was told of; session 0: none */
 } sim_telling;
 
 /*  What a leader's table said of an object when it was last looked into. */
@@ -607,6 +608,9 @@ void sim_said_note (sim_checker *self, size_t place, const lk_ticket *ticket,
  *  or nobody can any more. */
 void sim_said_told (sim_checker *self, const sim_telling *told);
 void sim_said_compare (sim_checker *self);
+
+/*  In the same step it has moved on: what was told is not so any more. */
+void sim_said_moved (sim_checker *self, lk_request_id request);
 void sim_said_forget (sim_checker *self);
 
 /*  Whether some leader's table had it held with that token at that time or

@@ -318,7 +318,8 @@ compare_told (sim_checker *self, const lk_msg_reply *reply)
                                          .type = reply->type,
                                          .ordinal = reply->ordinal,
                                          .turn = reply->turn,
-                                         .kept = reply->kept});
+                                         .kept = reply->kept,
+                                         .request = reply->request});
 }
 
 void
@@ -327,6 +328,9 @@ sim_checker_sent (sim_checker *self, uint8_t host,
 {
     const lk_facts *facts = &self->service[host].facts;
 
+    if (message->kind == LK_MSG_UNLOCKED && message->as.reply.moved) {
+        sim_said_moved (self, message->as.reply.request);
+    }
     sim_checker_doorway (self, host, message);
     sim_checker_takings (self, host, message);
     switch (message->kind) {

@@ -249,6 +249,19 @@ sim_said_forget (sim_checker *self)
     self->told_count = 0;
 }
 
+void
+sim_said_moved (sim_checker *self, lk_request_id request)
+{
+    for (size_t i = self->told_count; i-- > 0;) {
+        const lk_request_id *told = &self->told[i].request;
+        if (told->session != 0 && told->host == request.host
+            && told->session == request.session
+            && told->serial == request.serial) {
+            self->told[i] = self->told[--self->told_count];
+        }
+    }
+}
+
 static bool
 fits_type (const sim_checker *self, const sim_said *said,
            const sim_telling *told)
