@@ -296,7 +296,9 @@ START_TEST (a_slow_server_counts)
 {
     lk_roam_ask (roam, NULL, now_ms);
     lk_roam_register (roam, 1, now_ms);
-    now_ms += 1000;
+    now_ms += 999;
+    ck_assert (!lk_roam_wants_server (roam, now_ms));
+    now_ms++;
     ck_assert (lk_roam_wants_server (roam, now_ms));
     lk_roam_register (roam, 2, now_ms);
     hear (1, 1, (lk_roam_letter) {.kind = LK_ROAM_READY});
@@ -376,6 +378,8 @@ START_TEST (a_turn_is_said_until_it_is_over)
     ck_assert_int_eq (news, LK_ROAM_NOT_TURNED);
     ck_assert_int_eq (lock->state, LK_ROAM_HELD);
     ck_assert_uint_eq (lk_roam_turn (roam, lock, now_ms), 2);
+    locked (1, 1, 1, TOKEN); /* of before */
+    ck_assert_uint_eq (lock->turn, 2);
     failed (1, 1, 1, 1); /* late */
     ck_assert_uint_eq (lock->turn, 2);
     hear (1, 1,

@@ -272,6 +272,7 @@ handle (lk_node *node, const lk_event *event)
         break;
     case LK_ON_GOODBYE:
         lk_on_far_goodbye (&node->proxy, &event->request);
+        lk_proxy_run (&node->proxy);
         break;
     case LK_ON_CHANGE:
         lk_on_change (&node->election, event);
