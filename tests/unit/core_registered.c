@@ -213,6 +213,7 @@ START_TEST (what_has_moved_is_forgotten)
     message.as.reply.moved = true;
     give (1, &message);
     ck_assert_ptr_null (told ());
+    ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
     put (LK_ON_GOODBYE, request_of (0));
     ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
 }
@@ -346,6 +347,7 @@ START_TEST (a_term_that_is_not_the_next_ends_all)
     register_as (1);
     lk_decree next = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
     give_decree (1, LK_MSG_READY, &next);
+    now_ms++;
     ping_with (1, &next, lk_node_core (node)->facts.session, now_ms);
     ck_assert_ptr_null (told_of (LK_ANSWER_UNKNOWN));
     ck_assert_ptr_null (lease (1));
