@@ -604,7 +604,7 @@ canary lingers-not-at-all 60 storm ends.c \
 
 #   ------------------------------------------------------------ remote ones
 
-canary lease-from-the-answers-arrival 400 remotes roam_place.c \
+canary lease-from-the-answers-arrival 400 remotes src/client/roam_place.c \
     's/letter->sent + letter->left_ms;/now_ms + letter->left_ms;/'
 canary lease-for-an-older-ping 400 remotes registration.c \
     's/\.after = proxy->core->pings/.after = 0/'
@@ -617,46 +617,43 @@ canary the-former-end-takes-all 400 remotes demand_send.c \
 canary granted-at-both-servers 400 remotes claim.c \
     's/    if (!former) {/    if (!former || former->token == 0) {/' apply.c \
     's/            && (ticket\.remote\.number == 0/            \&\& (1 || ticket.remote.number == 0/'
-canary another-registrations-answer 400 remotes roam_lock.c \
+canary another-registrations-answer 400 remotes src/client/roam_lock.c \
     's/    if (!lock || lock->number != place->number) {/    if (!lock) {/'
-canary believed-ahead-of-locked 400 remotes roam_lock.c \
+canary believed-ahead-of-locked 400 remotes src/client/roam_lock.c \
     's/        return lock->floor_ms;/        place = lk_roam_find_place (self, lock->number);/'
-canary goodbye-while-a-claim-is-open 400 remotes roam_lock.c \
-    's/            || (lock->doubtful && lock->told_by <= place->number)\n//'
+canary goodbye-while-a-claim-is-open 400 remotes src/client/roam_lock.c \
+    's/(lock->doubtful && lock->told_by <= number)/0/'
 canary silence-after-half-of-it 400 remotes registration_parts.c \
     's/lk_with_margin (left_ms);/left_ms \/ 2;/'
-canary a-claim-ahead-of-its-ping 400 remote-last-moment registration_parts.c \
-    's/    lk_demand_hold_back (proxy, demand, proxy->core->pings);\n//'
 canary no-end-is-remembered 400 remotes claim.c \
     's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/' \
     registration_parts.c \
     's/    if (!lk_registration_has_ended (self, serial)) {/    if (0) {/'
 canary taken-away-unheard 400 remotes stopping.c \
     's/ && !lk_demand_is_far (demand)//'
-canary moved-is-told-too-early 400 remote-moved-untold claim.c \
+canary moved-is-told-too-early 1 unit/core_claim claim.c \
     's/    op\.ticket\.age_ms = former->token[^;]*;\n/&    lk_lock_message *early = lk_home_reply (lead, LK_MSG_UNLOCKED, op.by, op.ticket.object);\n    early->as.reply.moved = true;\n    lk_home_send (lead, early, op.by.host);\n/'
-canary a-claim-starts-no-silence 400 remote-claim-in-doubt registration_parts.c \
-    's/    lk_registration_stay (proxy, self, request->left_ms);\n//'
-canary nothing-in-doubt-is-reported 400 remote-move-in-reclaim report.c \
-    's/ *|| is_in_doubt (proxy, demand)//'
-canary a-waiting-set-moves 400 remotes roam_lock.c \
-    's/lock->said && lock->kind\.is_set/0/'
-canary a-kept-lock-is-claimed 400 remotes roam_lock.c \
-    's/return lock->state == LK_ROAM_HELD && lock->kind\.is_static;/return 0;/'
-canary a-moved-set-goes-on 400 remotes set_resume.c \
-    's/ || self->state != LK_SET_RESUMING//'
-canary a-set-that-moved-waits-on 400 remotes answers.c \
-    's/        lk_set_moved (proxy, demand);\n/        return;\n/'
-canary time-ends-a-lost-set 400 remotes set_ends.c \
-    's/return self->far && error != LK_TIMEDOUT;/return 0;/'
-canary a-kept-one-stays-behind 400 remotes claim.c \
+canary a-kept-one-stays-behind 1 unit/core_claim claim.c \
     's/return !former->unproved;/return !former->unproved \&\& !former->kept;/'
-canary counts-from-the-last-clock 400 remote-suspended registration_parts.c \
+canary a-claim-ahead-of-its-ping 1 unit/core_registered registration_parts.c \
+    's/    lk_demand_hold_back (proxy, demand, proxy->core->pings);\n//'
+canary a-claim-starts-no-silence 1 unit/core_registered registration_parts.c \
+    's/    lk_registration_stay (proxy, self, request->left_ms);\n//'
+canary nothing-in-doubt-is-reported 1 unit/core_registered report.c \
+    's/ *|| is_in_doubt (proxy, demand)//'
+canary a-moved-set-goes-on 1 unit/core_registered set_resume.c \
+    's/ || self->state != LK_SET_RESUMING//'
+canary counts-from-the-last-clock 1 unit/core_registered registration_parts.c \
     's/self->clock\[i\]\.heard_ms < reply->as_of/1/'
-canary pings-put-off-upkeep 100 remotes node.c \
-    's/\n        || node->core\.now_ms >= node->next_upkeep_ms)/)/' node.c \
+canary goes-on-whatever-it-missed 1 unit/core_registered registration.c \
+    's/if (!goes_on (proxy, term)) {/if (0) {/'
+canary pings-put-off-upkeep 1 unit/core_registered node.c \
     's/    deadline = earlier (deadline, node->next_upkeep_ms);\n//'
-canary a-later-claim-keeps-its-type 400 remotes roam_lock.c \
+canary a-waiting-set-moves 1 unit/roam src/client/roam_lock.c \
+    's/lock->said && lock->kind\.is_set/0/'
+canary a-kept-lock-is-claimed 1 unit/roam src/client/roam_lock.c \
+    's/return lock->state == LK_ROAM_HELD && lock->kind\.is_static;/return 0;/'
+canary a-later-token-is-not-its-own 1 unit/roam src/client/roam_lock.c \
     's/(changed && letter->token > lock->token)/0/'
 
 #   ------------------------------------------------------------ beside the core

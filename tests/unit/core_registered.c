@@ -360,6 +360,40 @@ START_TEST (a_term_that_is_not_the_next_ends_all)
 }
 END_TEST
 
+/*  LEASE has pings sent at once, which must not put off all else. */
+START_TEST (much_is_asked_and_all_goes_on)
+{
+    register_as (1);
+    lock (request_of (1));
+    const int before = said[LK_MSG_LOCK];
+    for (int i = 0; i < 100; i++) {
+        now_ms += 30;
+        lease (now_ms);
+        vouch_at (now_ms);
+    }
+    ck_assert_int_gt (said[LK_MSG_LOCK], before + 2);
+}
+END_TEST
+
+/*  Its application may believe in it. */
+START_TEST (a_claim_in_doubt_is_reported)
+{
+    register_as (2);
+    lock (claim_of (5));
+    wait_ms (20);
+    vouch_at (ping_within (5));
+    lk_decree next = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    next.reclaim = true;
+    give_decree (1, LK_MSG_READY, &next);
+    size_t reported = 0;
+    for (lk_host host = 1; host < 4; host++) {
+        const lk_lock_message *report = sent (LK_MSG_REPORT, host);
+        reported += report ? report->as.report.ticket_count : 0;
+    }
+    ck_assert_uint_eq (reported, 1);
+}
+END_TEST
+
 START_TEST (nobody_inherits_by_a_key)
 {
     register_as (1);
@@ -397,6 +431,8 @@ main (void)
     tcase_add_test (tests, a_duration_counts_by_its_own_clock);
     tcase_add_test (tests, a_later_clock_counts_where_it_may);
     tcase_add_test (tests, a_term_that_is_not_the_next_ends_all);
+    tcase_add_test (tests, much_is_asked_and_all_goes_on);
+    tcase_add_test (tests, a_claim_in_doubt_is_reported);
     tcase_add_test (tests, nobody_inherits_by_a_key);
     Suite *suite = suite_create ("core_registered");
     suite_add_tcase (suite, tests);
