@@ -50,8 +50,10 @@ typedef struct {
     uint64_t token;  /* LOCK that claims what is held; LOCKED; of a set: that
                           of its first name, and its user knows all */
     uint64_t key;    /* ... likewise */
-    uint32_t turn;   /* LOCK: the change of type that it asks for; LOCKED,
-                          FAILED: that is over */
+    uint32_t turn;   /* LOCK: the change of type that it asks for; FAILED: that
+                          has failed; LOCKED: that is over, if the lock is of
+                          the type asked for, else 0 (servers say the latest,
+                          that may have failed) */
     int64_t left_ms; /* LOCK that claims: held still so long; REGISTER: session
                           lease; LEASE: answer; LOCKED: the duration ends so
                           long after `sent`, -1: it has none */

@@ -613,18 +613,23 @@ sim_remote_wake (sim_world *world, uint8_t remote)
     schedule (world, remote);
 }
 
-/*  Of a set its own first name counts, wherever that stands in the letter. */
+/*  Of a set its own first name counts, wherever that stands in the letter; and
+ *  the latest change of type may have failed. */
 static void
-find_token (const sim_remote *self, const sim_mail *mail,
-            lk_roam_letter *letter)
+read_locked (const sim_remote *self, const sim_mail *mail,
+             lk_roam_letter *letter)
 {
     const lk_roam_lock *lock = lk_roam_first (self->roam);
 
     while (lock && lock->serial != letter->serial) {
         lock = lock->next;
     }
-    for (size_t i = 0; lock && i < mail->want.count; i++) {
-        const sim_want *want = lock->user;
+    const sim_want *want = lock ? lock->user : NULL;
+    if (want && letter->kind == LK_ROAM_LOCKED
+        && mail->type != want->asked_type) {
+        letter->turn = 0;
+    }
+    for (size_t i = 0; want && i < mail->want.count; i++) {
         if (mail->want.object[i] == want->object[0]) {
             letter->token = mail->want.held[i].token;
             letter->key = mail->want.held[i].key;
@@ -638,7 +643,7 @@ sim_remote_hear (sim_world *world, const sim_mail *mail)
     sim_remote *self = &world->remotes.item[mail->remote];
     lk_roam_letter letter = mail->letter;
 
-    find_token (self, mail, &letter);
+    read_locked (self, mail, &letter);
     world->remotes.acting = mail->remote;
     world->remotes.heard = mail;
     lk_roam_hear (self->roam, &letter, sim_remote_clock (world, mail->remote));
