@@ -606,7 +606,7 @@ canary lingers-not-at-all 60 storm ends.c \
 
 canary lease-from-the-answers-arrival 400 remotes src/client/roam_place.c \
     's/letter->sent + letter->left_ms;/now_ms + letter->left_ms;/'
-canary lease-for-an-older-ping 400 remotes registration.c \
+canary lease-for-an-older-ping 1 unit/core_registered registration.c \
     's/\.after = proxy->core->pings/.after = 0/'
 canary moves-without-the-owner 400 remotes table/far.c \
     's/ && one->owner\[0\] == other->owner\[0\]\n *&& one->owner\[1\] == other->owner\[1\];/;/'
@@ -625,10 +625,8 @@ canary goodbye-while-a-claim-is-open 400 remotes src/client/roam_lock.c \
     's/(lock->doubtful && lock->told_by <= number)/0/'
 canary silence-after-half-of-it 400 remotes registration_parts.c \
     's/lk_with_margin (left_ms);/left_ms \/ 2;/'
-canary no-end-is-remembered 400 remotes claim.c \
-    's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/' \
-    registration_parts.c \
-    's/    if (!lk_registration_has_ended (self, serial)) {/    if (0) {/'
+canary no-end-is-remembered 1 unit/core_claim claim.c \
+    's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/'
 canary taken-away-unheard 400 remotes stopping.c \
     's/ && !lk_demand_is_far (demand)//'
 canary moved-is-told-too-early 1 unit/core_claim claim.c \

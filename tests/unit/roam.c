@@ -425,7 +425,8 @@ END_TEST
 
 /*  -------------------------------------------------------- many */
 
-/*  Of what is held and told nothing is said, nor looked at, but once a lease. */
+/*  Nothing is said of what is held and told, and it is looked at once a lease.
+ */
 START_TEST (many_are_quiet)
 {
     registered (1, 1);
