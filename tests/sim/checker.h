@@ -553,6 +553,9 @@ bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
  *  time be over, though nobody was told. */
 bool sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim);
 
+/*  It was told of what is static, and all leaders had begun anew meanwhile. */
+void sim_checker_unkept (sim_checker *self, sim_who who);
+
 /*  A host's clock stands still for so long, and nobody acts on it: its leases
  *  last longer for those who read it afterwards. */
 void sim_checker_suspended (sim_checker *self, uint8_t host, int64_t ms);

@@ -71,3 +71,14 @@ sim_checker_suspended (sim_checker *self, uint8_t host, int64_t ms)
         }
     }
 }
+
+void
+sim_checker_unkept (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
+
+    if (claim) {
+        claim->kept = false;
+        claim->lease_until = self->now;
+    }
+}

@@ -85,6 +85,7 @@ typedef struct sim_mail {
     uint8_t host;
     bool to_host;
     uint32_t life;
+    int64_t sent_at;
     uint32_t next_free;
 } sim_mail;
 
@@ -160,7 +161,7 @@ void sim_remotes_check_calm (struct sim_world *world);
 /*  -------------------------------------------------------- letters */
 
 /*  remote_mail.c: between one and a host, as chance and cuts will. */
-void sim_mail_send (struct sim_world *world, const sim_mail *mail);
+void sim_mail_send (struct sim_world *world, sim_mail *mail);
 void sim_mail_deliver_at (struct sim_world *world, const sim_mail *mail,
                           int64_t at);
 void sim_remote_hear (struct sim_world *world, const sim_mail *mail);

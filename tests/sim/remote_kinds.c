@@ -134,6 +134,11 @@ sim_remote_tell_granted (sim_world *world, const sim_remote *self,
     sim_checker_granted_all (&world->checker,
                              sim_remote_who (world, self, want), grants,
                              want->count);
+    if (want->is_static
+        && world->remotes.heard->sent_at <= world->checker.reclaimed_at) {
+        sim_checker_unkept (&world->checker,
+                            sim_remote_who (world, self, want));
+    }
 }
 
 void

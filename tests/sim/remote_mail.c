@@ -106,9 +106,11 @@ show_mail (sim_world *world, const sim_mail *mail, const char *how)
 }
 
 void
-sim_mail_send (sim_world *world, const sim_mail *mail)
+sim_mail_send (sim_world *world, sim_mail *mail)
 {
     const sim_remote_habits *habits = &world->remotes.habits;
+
+    mail->sent_at = world->now;
     lk_rng former =
         sim_dice_take (world, SIM_DIE_REMOTE, ++world->remotes.letters);
 
