@@ -131,7 +131,8 @@ add (sim_checker *self, const lk_ticket *ticket)
 }
 
 /*  A later decree's tables have it: from their beginning, and so they have what
- *  the leaders before all had. */
+ *  the leaders before all had. A claim in doubt does not know its ordinal.
+ *  Protocol 9.20: Reclaim. */
 static void
 carry_over (sim_checker *self, sim_said *said, const lk_ticket *ticket)
 {
@@ -139,6 +140,9 @@ carry_over (sim_checker *self, sim_said *said, const lk_ticket *ticket)
         said->typed[type] = all_have (self, said, said->typed[type]);
     }
     said->kept = all_have (self, said, said->kept);
+    if (ticket->remote.number != 0) {
+        said->ordinal = ticket->ordinal;
+    }
     said->decree = self->latest;
     said->home = lk_home_of (sim_checker_latest (self), ticket->object);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
