@@ -480,7 +480,8 @@ sim_obj = $(call obj,$(sim_src) $(addprefix tests/lib/,corrupt.c grant_model.c \
 	$(addprefix $(lock)/,in/requests.c in/request_fields.c keep/apps.c \
 	keep/unsent.c out/send.c out/replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
-	$(addprefix src/client/,letter.c queues.c lease.c))
+	$(addprefix src/client/,letter.c queues.c lease.c \
+	roam.c roam_base.c roam_place.c roam_lock.c))
 $(simulator): $(sim_obj)
 	@mkdir -p $(@D)
 	$(say) LD $@

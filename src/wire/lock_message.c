@@ -18,6 +18,7 @@
 #define TICKET_SIZE 420
 #define MODE_SIZE 280
 #define OP_SIZE 160
+#define REMOTE_SIZE 140
 #define HEX_FIELD_SIZE 16
 
 /*  -------------------------------------------------------- kinds */
@@ -113,6 +114,7 @@ size_t
 lk_ticket_size (const lk_ticket *self)
 {
     return TICKET_SIZE + (is_plain (self) ? 0 : MODE_SIZE)
+           + (self->remote.number != 0 ? REMOTE_SIZE : 0)
            + key_size (self->object) + text_size (self->owner);
 }
 

@@ -77,9 +77,18 @@ typedef struct {
     uint64_t serial;
 } lk_request_id;
 
+/*  The request of an application on another machine, whichever host carries it:
+ *  owner and serial name it for ever. */
+typedef struct {
+    uint64_t owner[2]; /* hash of its connection's key and of its session */
+    uint64_t serial;   /* the application's own */
+    uint64_t number;   /* of its registration, from 1; 0: it is on this host */
+} lk_far_id;
+
 typedef struct {
     lk_request_id request;
     lk_name object;
+    lk_far_id remote;
     lk_name owner;       /* address of the application, for people */
     uint32_t pid;        /* of the application, for people */
     uint64_t number;     /* place in the queue */
@@ -110,7 +119,8 @@ typedef enum {
     LK_OP_KEEP,    /* a static ticket is its proxy's no more */
     LK_OP_DIGEST,  /* changes nothing; all that the home orders goes into
                       the chain */
-    LK_OP_RESUME,  /* a held ticket goes into a later session of its host */
+    LK_OP_RESUME,  /* a held ticket goes into a later session of its host; a
+                      remote one to a later registration, held or not */
     LK_OP_CHECK,   /* changes nothing; once acknowledged, tells who holds */
     LK_OP_COUNT
 } lk_op_kind;
@@ -122,12 +132,13 @@ typedef enum {
  *    GONE     ticket.request.host and .session
  *    REPORT   ticket.request.host and .session; part, more, tickets
  *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked),
- *             ticket.age_ms
+ *             ticket.age_ms; ticket.remote: it has moved
  *    RIPE     ticket.request, ticket.object
  *    CONVERT  ticket.request, ticket.object, ticket.mode.type, ticket.turn
  *    KEEP     ticket.request, ticket.object
- *    RESUME   ticket.request, ticket.object, ticket.mode.type, ticket.age_ms;
- *             by: the request whose ticket it was
+ *    RESUME   ticket.request, ticket.object, ticket.mode.type, ticket.age_ms,
+ *             ticket.remote, of such ticket.owner and .pid; by: the request
+ *             whose ticket it was
  *    CHECK    ticket.request, ticket.object, ticket.token */
 typedef struct {
     lk_op_kind kind;
@@ -348,7 +359,7 @@ typedef struct {
 
 /*  Requests of a proxy: LOCK, UNLOCK. Also `at` and session for as_of. */
 typedef struct {
-    lk_ticket ticket; /* request, object; LOCK: owner, pid, duration_ms,
+    lk_ticket ticket; /* request, object, remote; LOCK: owner, pid, duration_ms,
                           age_ms, mode, turn, rest; UNLOCK: owner; by key:
                           key; forced: token, 0: of all holders; with resume:
                           key; LOCK: and token */
@@ -357,8 +368,8 @@ typedef struct {
     bool queue;  /* LOCK: false: answer full rather than wait */
     bool keep;   /* LOCK: of a held static one: its application knows it;
                        UNLOCK: unless it is kept */
-    bool resume; /* LOCK: is held already, of a former session; UNLOCK: or may
-                       be */
+    bool resume; /* LOCK: is held already, of a former session or registration;
+                       UNLOCK: or may be */
     bool heir; /* resume: was taken over by its key, from another application */
     bool by_key;    /* UNLOCK: whoever holds it with ticket.key */
     bool force;     /* UNLOCK: an operator's; */
@@ -381,6 +392,7 @@ typedef struct {
     uint32_t ordinal;  /* LOCKED */
     uint32_t turn;     /* LOCKED, LOCKFAILED */
     bool kept;         /* LOCKED */
+    bool moved;        /* UNLOCKED: another request of its application has it */
     lk_name reason;    /* UNLOCKED by force: what the operator said */
     bool witnessed;    /* never sent: by this host's own leader, which is not
                           the home (shortcut.h) */

@@ -302,6 +302,7 @@ lock_fields (lk_fields *f, lk_lock_message *message)
         lk_field_hex (f, "key", &request->ticket.key);
     }
     lk_field_flag_if_set (f, "heir", &request->heir);
+    lk_shape_remote (f, &request->ticket.remote);
     lk_field_clock (f, "at", &request->at);
 }
 
@@ -323,6 +324,7 @@ unlock_fields (lk_fields *f, lk_lock_message *message)
     lk_field_flag_if_set (f, "now", &request->now);
     lk_field_hex (f, "key", &request->ticket.key);
     lk_field_text (f, "owner", &request->ticket.owner, LK_ADDRESS_LEN_MAX);
+    lk_shape_remote (f, &request->ticket.remote);
     lk_field_clock (f, "at", &request->at);
 }
 
@@ -362,6 +364,7 @@ unlocked_fields (lk_fields *f, lk_lock_message *message)
     if (lk_fields_has (f, "reason", reply->reason.size > 0)) {
         lk_field_text (f, "reason", &reply->reason, LK_REASON_MAX);
     }
+    lk_field_flag_if_set (f, "moved", &reply->moved);
 }
 
 static void

@@ -29,6 +29,7 @@ void lk_shape_type (lk_fields *fields, lk_lock_type *type);
 void lk_shape_turn (lk_fields *fields, uint32_t *turn);
 void lk_shape_tickets (lk_fields *fields, lk_ticket **tickets, size_t *count,
                        size_t count_max);
+void lk_shape_remote (lk_fields *fields, lk_far_id *remote);
 void lk_shape_ticket (lk_fields *fields, lk_ticket *ticket);
 void lk_shape_op (lk_fields *fields, void *op);
 

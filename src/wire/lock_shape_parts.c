@@ -69,16 +69,40 @@ mode_fields (lk_fields *f, lk_lock_mode *mode)
     lk_field_flag_if_set (f, "static", &mode->is_static);
 }
 
+static void
+address_fields (lk_fields *f, lk_ticket *ticket)
+{
+    lk_field_text (f, "owner", &ticket->owner, LK_ADDRESS_LEN_MAX);
+    lk_field_number32 (f, "pid", &ticket->pid, UINT32_MAX);
+}
+
 void
 lk_shape_owner (lk_fields *f, lk_ticket *ticket)
 {
     uint32_t rest = ticket->rest;
-    lk_field_text (f, "owner", &ticket->owner, LK_ADDRESS_LEN_MAX);
-    lk_field_number32 (f, "pid", &ticket->pid, UINT32_MAX);
+    address_fields (f, ticket);
     lk_field_span (f, "duration_ms", &ticket->duration_ms, 0);
     mode_fields (f, &ticket->mode);
     lk_field_number32_if_any (f, "rest", &rest, LK_SET_MAX - 1);
     ticket->rest = (uint16_t) rest;
+}
+
+/*  Absent if it is not a remote one's. */
+void
+lk_shape_remote (lk_fields *f, lk_far_id *remote)
+{
+    if (!lk_fields_has (f, "remote", remote->number != 0)) {
+        return;
+    }
+    json_t *outer = lk_field_enter (f, "remote");
+    lk_field_hex (f, "owner", &remote->owner[0]);
+    lk_field_hex (f, "owner2", &remote->owner[1]);
+    lk_field_count (f, "serial", &remote->serial);
+    lk_field_count (f, "number", &remote->number);
+    if (!f->writing && remote->number == 0) {
+        lk_fields_fail (f, "number", "of no registration");
+    }
+    lk_field_leave (f, outer);
 }
 
 void
@@ -96,6 +120,7 @@ lk_shape_ticket (lk_fields *f, lk_ticket *ticket)
     lk_field_flag_if_set (f, "upgrade", &ticket->upgrade);
     lk_field_flag_if_set (f, "kept", &ticket->kept);
     lk_field_flag_if_set (f, "unproved", &ticket->unproved);
+    lk_shape_remote (f, &ticket->remote);
 }
 
 static void
@@ -139,6 +164,7 @@ add_fields (lk_fields *f, void *row)
     lk_shape_owner (f, ticket);
     lk_field_hex (f, "key", &ticket->key);
     lk_field_span (f, "age_ms", &ticket->age_ms, 0);
+    lk_shape_remote (f, &ticket->remote);
 }
 
 static void
@@ -194,6 +220,7 @@ lk_shape_op (lk_fields *f, void *row)
         lk_field_hex (f, "token", &op->ticket.token);
         lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         by_field (f, op);
+        lk_shape_remote (f, &op->ticket.remote);
         break;
     case LK_OP_CHECK:
         name_fields (f, &op->ticket);
@@ -209,6 +236,10 @@ lk_shape_op (lk_fields *f, void *row)
         lk_shape_type (f, &op->ticket.mode.type);
         lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         lk_field_request (f, "former", &op->by);
+        lk_shape_remote (f, &op->ticket.remote);
+        if (op->ticket.remote.number != 0) {
+            address_fields (f, &op->ticket);
+        }
         break;
     case LK_OP_RIPE:
     case LK_OP_KEEP:

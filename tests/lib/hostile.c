@@ -210,6 +210,11 @@ draw_ticket (lk_fuel *fuel, const lk_hostmap *hostmap)
     if (lk_fuel_byte (fuel) & 1) {
         draw_kind (fuel, &ticket);
     }
+    if (lk_fuel_below (fuel, 8) == 7) { /* of one of a few */
+        ticket.remote = (lk_far_id) {.owner = {1, lk_fuel_below (fuel, 2)},
+                                     .serial = lk_fuel_below (fuel, 3),
+                                     .number = 1 + lk_fuel_below (fuel, 4)};
+    }
     return ticket;
 }
 

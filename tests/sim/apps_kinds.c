@@ -380,8 +380,9 @@ sim_kinds_tidy (sim_world *world)
     lk_ticket ticket;
     size_t cursor = 0;
 
-    if (!world->apps.habits.kinds || !latest || !node
-        || !lk_node_serves (node)) {
+    const bool may = world->apps.habits.kinds || world->remotes.count > 0;
+
+    if (!may || !latest || !node || !lk_node_serves (node)) {
         return;
     }
     while (lk_node_next_ticket (node, &cursor, &ticket)) {

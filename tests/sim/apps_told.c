@@ -462,6 +462,11 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     case LK_ANSWER_CHECKED:
         told_checked (world, request, answer);
         break;
+    case LK_ANSWER_READY:
+    case LK_ANSWER_LEASE:
+    case LK_ANSWER_UNKNOWN:
+    case LK_ANSWER_MOVE:
+        break; /* of a remote one */
     }
 }
 

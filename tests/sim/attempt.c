@@ -62,6 +62,7 @@ sim_outcome_note (sim_outcome *outcome, const sim_world *world)
     outcome->members = world->member_count;
     outcome->others = world->base.count - world->member_count;
     outcome->apps = sim_apps_present (world);
+    outcome->remotes = world->remotes.count;
     outcome->now = world->now;
     outcome->steps = world->totals.steps;
     outcome->faults = world->faults;

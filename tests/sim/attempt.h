@@ -20,6 +20,7 @@ typedef struct {
     char failure[256];
     size_t members;
     size_t others;
+    int remotes;
     uint64_t apps; /* that there were, as bits */
     int64_t now;
     uint64_t steps;

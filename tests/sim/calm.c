@@ -167,6 +167,10 @@ check_no_leak (sim_world *world, uint8_t leader)
 
     while (lk_node_next_ticket (world->base.node[leader], &cursor, &ticket)) {
         uint8_t host = ticket.request.host;
+        if (ticket.remote.number != 0
+            && sim_remote_knows (world, &ticket.remote, ticket.object)) {
+            continue;
+        }
         if (host >= world->base.count || !world->base.node[host]
             || (!sim_apps_knows (world, host, ticket.object)
                 && !sim_client_knows (world, host, ticket.object))) {
@@ -241,7 +245,7 @@ sim_calm_check_told (sim_world *world)
 {
     for (size_t i = 0; i < world->checker.claim_count; i++) {
         const sim_claim *claim = &world->checker.claim[i];
-        if (world->base.node[claim->who.host]
+        if (claim->who.host < SIM_HOSTS_MAX && world->base.node[claim->who.host]
             && sim_claim_untold (&world->checker, claim)) {
             FAIL (world,
                   "LIVENESS: request %llu of h%d lost its lock and "
@@ -289,4 +293,5 @@ sim_calm_check (sim_world *world)
         }
     }
     sim_calm_check_told (world);
+    sim_remotes_check_calm (world);
 }

@@ -126,7 +126,11 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
         return
     }
     options="--runs $most --no-shrink"
-    [ "$where" = storm ] || options="$options --script $where"
+    case $where in
+    storm) ;;
+    remotes) options="$options --remotes 4" ;;
+    *) options="$options --script $where" ;;
+    esac
     # shellcheck disable=SC2086
     timeout "$try_s" "$folder/sim" $options >"$folder/out" 2>&1
     case $? in
@@ -181,7 +185,7 @@ canary () {    # name, most seeds, storm or script, file, sed expression, ...
     case $wanted in
     "  ")
         seen=$((seen + 1))
-        if { [ "$3" = storm ] && [ "$2" -gt "$seeds_max" ]; } ||
+        if { { [ "$3" = storm ] || [ "$3" = remotes ]; } && [ "$2" -gt "$seeds_max" ]; } ||
             [ $((seen % parts)) -ne "$part" ]; then
             has_place "$@"
             return
@@ -413,7 +417,7 @@ canary earlier-end-ends-the-grace 1 unit/core_stopping stopping.c \
 canary repeated-lock-granted-twice 60 storm home.c \
     's/ || !lacks_any (lead, request)) {/ || (lacks_any (lead, request), 0)) {/' \
     apply.c \
-    's/if (!lk_table_find (self, request)) {\n            ticket/if (1) {\n            ticket/'
+    's/if (!lk_table_find (self, request)\n/if (1\n/'
 canary last-come-first-served 60 storm grant.c \
     's/(self->first, self->pending, entry);\n        if (!self->waiting) {/(self->first, self->waiting, entry);\n        if (1) {/'
 canary tickets-in-order-of-arrival 60 storm apply_grant.c \
@@ -466,7 +470,7 @@ canary resumes-with-any-key 100 restarts resume.c \
 canary resumes-what-is-anothers 200 restarts resume.c \
     's/return is_later (held, asking) && [^;]*;/return is_later (held, asking);/'
 canary resumed-in-the-old-session 60 restarts entry.c \
-    's/lk_group_leave (self, entry);\n    lk_group_join (self, entry, request);/lk_index_remove (\&entry->group->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->group->entries, \&entry->link);/'
+    's/lk_group_leave (self, entry);\n    lk_group_join (self, entry, asking->request);/lk_index_remove (\&entry->group->entries, \&entry->link);\n    entry->serial = asking->request.serial;\n    lk_index_add (\&entry->group->entries, \&entry->link);/'
 canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
     's/lk_stream_append (lead, &op);/&\n        lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (lead, \&op, \&(lk_notices) {\&now, 1, 1});/'
 canary resumed-when-it-is-over 100 restarts-disturbed ends.c \
@@ -603,6 +607,58 @@ canary lingers-not-at-all 60 storm ends.c \
     's/return !demand->guarded && [^;]*;/return 0;/' \
     demand.c \
     's/end_ms = earlier (end_ms, demand->linger_until_ms, after_ms);/return after_ms + 1;/'
+
+#   ------------------------------------------------------------ remote ones
+
+canary lease-from-the-answers-arrival 400 remotes src/client/roam_place.c \
+    's/letter->sent + letter->left_ms;/now_ms + letter->left_ms;/'
+canary lease-for-an-older-ping 1 unit/core_registered registration.c \
+    's/\.after = proxy->core->pings/.after = 0/'
+canary moves-without-the-owner 400 remotes table/far.c \
+    's/ && one->owner\[0\] == other->owner\[0\]\n *&& one->owner\[1\] == other->owner\[1\];/;/'
+canary late-unlock-of-a-former-server 400 remotes claim.c \
+    's/return far && far->id\.number <= ticket->remote\.number ? entry : NULL;/return far ? entry : NULL;/'
+canary the-former-end-takes-all 400 remotes demand_send.c \
+    's/    request->ticket\.request = request_id (proxy, demand);\n/&    request->ticket.remote.number += demand->ticket.remote.number \&\& demand->name[0] == LK_NO_APP ? 9 : 0;\n/'
+canary granted-at-both-servers 400 remotes claim.c \
+    's/    if (!former) {/    if (!former || former->token == 0) {/' apply.c \
+    's/            && (ticket\.remote\.number == 0/            \&\& (1 || ticket.remote.number == 0/'
+canary another-registrations-answer 400 remotes src/client/roam_lock.c \
+    's/    if (!lock || lock->number != place->number) {/    if (!lock) {/'
+canary believed-ahead-of-locked 400 remotes src/client/roam_lock.c \
+    's/        return lock->floor_ms;/        place = lk_roam_find_place (self, lock->number);/'
+canary goodbye-while-a-claim-is-open 400 remotes src/client/roam_lock.c \
+    's/(lock->doubtful && lock->told_by <= number)/0/'
+canary silence-after-half-of-it 400 remotes registration_parts.c \
+    's/lk_with_margin (left_ms);/left_ms \/ 2;/'
+canary no-end-is-remembered 1 unit/core_claim claim.c \
+    's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/'
+canary taken-away-unheard 400 remotes stopping.c \
+    's/ && !lk_demand_is_far (demand)//'
+canary moved-is-told-too-early 1 unit/core_claim claim.c \
+    's/    op\.ticket\.age_ms = former->token[^;]*;\n/&    lk_lock_message *early = lk_home_reply (lead, LK_MSG_UNLOCKED, op.by, op.ticket.object);\n    early->as.reply.moved = true;\n    lk_home_send (lead, early, op.by.host);\n/'
+canary a-kept-one-stays-behind 1 unit/core_claim claim.c \
+    's/return !former->unproved;/return !former->unproved \&\& !former->kept;/'
+canary a-claim-ahead-of-its-ping 1 unit/core_registered registration_parts.c \
+    's/    lk_demand_hold_back (proxy, demand, proxy->core->pings);\n//'
+canary a-claim-starts-no-silence 1 unit/core_registered registration_parts.c \
+    's/    lk_registration_stay (proxy, self, request->left_ms);\n//'
+canary nothing-in-doubt-is-reported 1 unit/core_registered report.c \
+    's/ *|| is_in_doubt (proxy, demand)//'
+canary a-moved-set-goes-on 1 unit/core_registered set_resume.c \
+    's/ || self->state != LK_SET_RESUMING//'
+canary counts-from-the-last-clock 1 unit/core_registered registration_parts.c \
+    's/self->clock\[i\]\.heard_ms < reply->as_of/1/'
+canary goes-on-whatever-it-missed 1 unit/core_registered registration.c \
+    's/if (!goes_on (proxy, term)) {/if (0) {/'
+canary pings-put-off-upkeep 1 unit/core_registered node.c \
+    's/    deadline = earlier (deadline, node->next_upkeep_ms);\n//'
+canary a-waiting-set-moves 1 unit/roam src/client/roam_lock.c \
+    's/lock->said && lock->kind\.is_set/0/'
+canary a-kept-lock-is-claimed 1 unit/roam src/client/roam_lock.c \
+    's/return lock->state == LK_ROAM_HELD && lock->kind\.is_static;/return 0;/'
+canary a-later-token-is-not-its-own 1 unit/roam src/client/roam_lock.c \
+    's/(changed && letter->token > lock->token)/0/'
 
 #   ------------------------------------------------------------ beside the core
 

@@ -23,6 +23,7 @@
 #include "node.h"
 
 #define SIM_HOSTS_MAX 12
+#define SIM_REMOTES_MAX 4 /* for the judge they are hosts behind these */
 #define SIM_OBJECTS_MAX 8
 #define SIM_CLAIMS_MAX 256
 #define SIM_WORKS_MAX 48
@@ -76,6 +77,8 @@ typedef struct {
     bool answered;         /* was told, or will be when its process wakes up */
     bool persists;         /* its application asks again until it is answered */
     int64_t key_done_at;   /* ... and was told that it is done; 0: not yet */
+    lk_hosts carriers;     /* a remote one: hosts that said its LOCK, */
+    uint64_t unregistered; /* ... and the last registration that ended */
     uint64_t found;        /* in that look into a table */
     uint32_t stored_bound; /* of its ticket, when it was found */
     int64_t key_used_at;   /* its end was asked for with its key; 0: not so */
@@ -132,7 +135,8 @@ typedef struct {
     uint32_t turn;
     bool any_turn; /* its own is counted by its application */
     bool kept;
-    bool weaker; /* may be told as shared ahead of the tables */
+    bool weaker;           /* may be told as shared ahead of the tables */
+    lk_request_id request; /* that a host was told of; session 0: none */
 } sim_telling;
 
 /*  What a leader's table said of an object when it was last looked into. */
@@ -246,7 +250,7 @@ typedef struct {
     sim_work work[SIM_WORKS_MAX];
     sim_object object[SIM_OBJECTS_MAX];
     size_t object_count;
-    sim_service service[SIM_HOSTS_MAX];
+    sim_service service[SIM_HOSTS_MAX + SIM_REMOTES_MAX];
     sim_known_decree known[SIM_DECREES_MAX];
     size_t known_count;
     size_t latest; /* place of the latest decree in force */
@@ -550,6 +554,21 @@ bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
  *  time be over, though nobody was told. */
 bool sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim);
 
+/*  It was told of what is static, and all leaders had begun anew meanwhile. */
+void sim_checker_unkept (sim_checker *self, sim_who who);
+
+/*  A host's clock stands still for so long, and nobody acts on it: its leases
+ *  last longer for those who read it afterwards. */
+void sim_checker_suspended (sim_checker *self, uint8_t host, int64_t ms);
+
+/*  The lease by which it believes lasts till then, as far as it knows. */
+void sim_checker_leased (sim_checker *self, sim_who who, int64_t until);
+
+/*  A host has got the LOCK of an application on another machine; a registration
+ *  of one ends: its places in queues may go. */
+void sim_checker_carries (sim_checker *self, sim_who who, uint8_t host);
+void sim_checker_unregistered (sim_checker *self, sim_who who, uint64_t number);
+
 /*  -------------------------------------------------------- for the judge */
 
 /*  checker.c: the claim of a request; of a set: that of this object, or with
@@ -579,6 +598,11 @@ void sim_claim_check_alone (sim_checker *self, const sim_claim *claim);
  *  quiet. */
 void sim_claim_check_turn (sim_checker *self, const sim_claim *claim);
 
+/*  Of a ticket of an application on another machine: its claim, if it is of
+ *  that object, or of any; NULL. */
+sim_claim *sim_checker_remote_claim (sim_checker *self, const lk_far_id *remote,
+                                     uint8_t object);
+
 /*  checker_said.c: a look into the table of the leader with that place, of the
  *  latest decree, finds this ticket held; `again`: it is not the first. */
 void sim_said_note (sim_checker *self, size_t place, const lk_ticket *ticket,
@@ -588,6 +612,9 @@ void sim_said_note (sim_checker *self, size_t place, const lk_ticket *ticket,
  *  or nobody can any more. */
 void sim_said_told (sim_checker *self, const sim_telling *told);
 void sim_said_compare (sim_checker *self);
+
+/*  In the same step it has moved on: what was told is not so any more. */
+void sim_said_moved (sim_checker *self, lk_request_id request);
 void sim_said_forget (sim_checker *self);
 
 /*  Whether some leader's table had it held with that token at that time or

@@ -280,6 +280,14 @@ check_promised (sim_checker *self, uint8_t host, const lk_lock_message *message)
     }
 }
 
+/*  A remote one may have moved to a later registration, whose number is that of
+ *  its session. */
+static bool
+is_of_before (const sim_claim *claim, const lk_far_id *remote)
+{
+    return remote->number != 0 && remote->number < claim->session;
+}
+
 /*  What gives a lock away comes behind what ends it. Who only says that he held
  *  it may name anybody's key. */
 static void
@@ -292,6 +300,7 @@ check_ended (sim_checker *self, uint8_t host, const lk_msg_request *request)
         bool is_its_own =
             !request->resume || ticket->pid == (uint32_t) claim->who.serial;
         if (claim->key == ticket->key && is_its_own
+            && !is_of_before (claim, &ticket->remote)
             && sim_claim_owed (self, claim)) {
             sim_checker_fail (self,
                               "h%d sends UNLOCK of request %llu, which its "
@@ -309,7 +318,8 @@ compare_told (sim_checker *self, const lk_msg_reply *reply)
                                          .type = reply->type,
                                          .ordinal = reply->ordinal,
                                          .turn = reply->turn,
-                                         .kept = reply->kept});
+                                         .kept = reply->kept,
+                                         .request = reply->request});
 }
 
 void
@@ -318,6 +328,9 @@ sim_checker_sent (sim_checker *self, uint8_t host,
 {
     const lk_facts *facts = &self->service[host].facts;
 
+    if (message->kind == LK_MSG_UNLOCKED && message->as.reply.moved) {
+        sim_said_moved (self, message->as.reply.request);
+    }
     sim_checker_doorway (self, host, message);
     sim_checker_takings (self, host, message);
     switch (message->kind) {

@@ -431,7 +431,7 @@ end_session (sim_checker *self, uint8_t host)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         sim_claim *claim = &self->claim[i];
-        if (claim->who.host == host) {
+        if (claim->who.host == host || (claim->carriers >> host & 1)) {
             claim->queued_at = 0;
             claim->queued_by = 0;
             claim->kept &= !claim->fragile;
@@ -567,7 +567,11 @@ sim_checker_reclaim (sim_checker *self, bool from_journal)
         if (!claim->kept || from_journal) {
             continue;
         }
-        if (sim_claim_unknown (self, claim)) {
+        const bool remote = claim->who.host >= SIM_HOSTS_MAX;
+        if (remote) {
+            claim->lease_until = self->now; /* its server may be left */
+        }
+        if (remote || sim_claim_unknown (self, claim)) {
             claim->kept = false;
             if (claim->orphan) {
                 sim_checker_drop (self, claim);
@@ -587,6 +591,11 @@ sim_checker_begin_anew (sim_checker *self, uint64_t above,
     self->begun_with = settings;
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
+        if (claim->who.host >= SIM_HOSTS_MAX) {
+            claim->queued_at = 0;
+            claim->queued_by = 0;
+            claim->lease_until = claim->kept ? self->now : claim->lease_until;
+        }
         if (claim->kept) {
             claim->kept = false;
             if (claim->orphan) {

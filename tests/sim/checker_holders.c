@@ -132,6 +132,20 @@ sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim)
            && self->now - claim->queued_seen >= claim->duration_ms;
 }
 
+/*  That of a remote one is that of a host which carries it. */
+static bool
+has_session (const sim_checker *self, const sim_claim *claim)
+{
+    for (uint8_t host = 0; host < SIM_HOSTS_MAX; host++) {
+        if ((claim->carriers >> host & 1)
+            && self->now >= self->service[host].lease_until) {
+            return false;
+        }
+    }
+    return claim->queued_session == self->service[claim->who.host].session
+           && self->now < self->service[claim->who.host].lease_until;
+}
+
 /*  protocol 9.16.5, as applications see it: who was in the tables of all
  *  leaders when this one asked goes first, through all failovers that one of
  *  the leaders survives. Of two that go together either may be told first; who
@@ -141,12 +155,9 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
-        const sim_service *service = &self->service[other->who.host];
         if (other->object == claim->object && !other->held && !other->answered
             && other->queued_at > 0 && other->queued_at < claim->asked_at
-            && other->queued_session == service->session
-            && self->now < service->lease_until
-            && !sim_claim_may_be_over (self, other)
+            && has_session (self, other) && !sim_claim_may_be_over (self, other)
             && !sim_claim_ousted (self, other)
             && !lk_model_may_pass (&claim->mode, &other->mode)
             && !lk_model_agree (claim->mode.type, other->mode.type)) {

@@ -131,7 +131,8 @@ add (sim_checker *self, const lk_ticket *ticket)
 }
 
 /*  A later decree's tables have it: from their beginning, and so they have what
- *  the leaders before all had. */
+ *  the leaders before all had. A claim in doubt does not know its ordinal.
+ *  Protocol 9.20: Reclaim. */
 static void
 carry_over (sim_checker *self, sim_said *said, const lk_ticket *ticket)
 {
@@ -139,6 +140,9 @@ carry_over (sim_checker *self, sim_said *said, const lk_ticket *ticket)
         said->typed[type] = all_have (self, said, said->typed[type]);
     }
     said->kept = all_have (self, said, said->kept);
+    if (ticket->remote.number != 0) {
+        said->ordinal = ticket->ordinal;
+    }
     said->decree = self->latest;
     said->home = lk_home_of (sim_checker_latest (self), ticket->object);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
@@ -247,6 +251,19 @@ void
 sim_said_forget (sim_checker *self)
 {
     self->told_count = 0;
+}
+
+void
+sim_said_moved (sim_checker *self, lk_request_id request)
+{
+    for (size_t i = self->told_count; i-- > 0;) {
+        const lk_request_id *told = &self->told[i].request;
+        if (told->session != 0 && told->host == request.host
+            && told->session == request.session
+            && told->serial == request.serial) {
+            self->told[i] = self->told[--self->told_count];
+        }
+    }
 }
 
 static bool

@@ -53,12 +53,21 @@ gather_claims (sim_reading *self, uint8_t object)
 static sim_claim *
 find_waiting (const sim_reading *self, const lk_ticket *ticket)
 {
-    const sim_checker *checker = self->checker;
+    sim_checker *checker = self->checker;
     const sim_service *service = &checker->service[ticket->request.host];
 
     if (ticket->request.session != service->session
         || checker->now >= service->lease_until) {
         return NULL;
+    }
+    if (ticket->remote.number != 0) {
+        sim_claim *claim = sim_checker_remote_claim (
+            checker, &ticket->remote,
+            sim_checker_object (checker, ticket->object));
+        return claim && !claim->held
+                       && claim->unregistered < ticket->remote.number
+                   ? claim
+                   : NULL;
     }
     for (size_t i = 0; i < self->claim_count; i++) {
         sim_claim *claim = self->claims[i];
@@ -79,16 +88,18 @@ note_queued (const sim_reading *self, const lk_ticket *ticket)
     size_t leaders = sim_checker_latest (self->checker)->leader_count;
     uint64_t all = ((uint64_t) 1 << leaders) - 1;
     sim_claim *claim = ticket->number ? find_waiting (self, ticket) : NULL;
+    const uint64_t session =
+        ticket->remote.number != 0 ? 1 : ticket->request.session;
 
     if (!claim) {
         return;
     }
-    if (ticket->token != 0 || claim->queued_session != ticket->request.session
+    if (ticket->token != 0 || claim->queued_session != session
         || (claim->queued_number != ticket->number
             && sim_claim_may_be_over (self->checker, claim))) {
         claim->queued_at = 0;
         claim->queued_by = 0;
-        claim->queued_session = ticket->request.session;
+        claim->queued_session = session;
     }
     if (ticket->token == 0) {
         claim->queued_seen = self->checker->now;

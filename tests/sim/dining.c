@@ -318,6 +318,10 @@ sim_dining_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     case LK_ANSWER_JEOPARDY:
     case LK_ANSWER_PENDING:
     case LK_ANSWER_CHECKED:
+    case LK_ANSWER_READY:
+    case LK_ANSWER_LEASE:
+    case LK_ANSWER_UNKNOWN:
+    case LK_ANSWER_MOVE:
         break;
     }
     return true;

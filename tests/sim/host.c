@@ -232,6 +232,20 @@ sim_host_freeze (sim_world *self, uint8_t place, int64_t duration)
     }
 }
 
+/*  All on it sleeps, its clock stands still, and nobody reads that. */
+void
+sim_host_suspend (sim_world *self, uint8_t place, int64_t duration)
+{
+    sim_host *host = &self->host[place];
+
+    if (!sim_host_is_paused (self, place) && sim_host_is_up (self, place)) {
+        sim_host_freeze (self, place, duration);
+        sim_checker_suspended (&self->checker, place,
+                               host->paused_until - self->now);
+        host->offset -= (host->paused_until - self->now) * host->rate / 1000;
+    }
+}
+
 bool
 sim_host_is_frozen (const sim_world *self, uint8_t host)
 {
@@ -370,7 +384,8 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
     case LK_DO_SEND:
         break; /* see above */
     case LK_DO_TELL:
-        if (!sim_desk_carry_out (self, place, effect)) {
+        if (!sim_remote_answered (self, place, &effect->answer)
+            && !sim_desk_carry_out (self, place, effect)) {
             sim_apps_answered (self, place, &effect->answer);
         }
         break;

@@ -15,6 +15,7 @@
 #include "wire/lock_message.h"
 
 struct sim_world;
+struct sim_mail;
 
 typedef struct {
     const char *name;
@@ -30,6 +31,8 @@ typedef struct {
     bool (*takes) (struct sim_world *world, const lk_lock_message *message);
     bool kinds; /* applications ask for locks of every kind */
     lk_journal_mode journal;
+    int remotes; /* applications on other machines, and then no others */
+    bool (*takes_mail) (struct sim_world *world, const struct sim_mail *mail);
 } sim_script;
 
 /*  How far the story has come. */
@@ -56,6 +59,9 @@ const sim_script *sim_script_find (const char *name);
 
 /*  Whether the script of this run has taken the message. */
 bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
+
+/*  The same of a letter between a host and a remote application. */
+bool sim_plot_takes_mail (struct sim_world *world, const struct sim_mail *mail);
 
 /*  A host hears that a leader's table is wrong. */
 void sim_plot_alerted (struct sim_world *world, uint8_t host,
@@ -128,5 +134,20 @@ bool sim_slow_holder (struct sim_world *world, const lk_lock_message *message);
 bool sim_leaders_alone (struct sim_world *world,
                         const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);
+bool sim_remote_idle (struct sim_world *world, const lk_lock_message *message);
+bool sim_remote_moves_late (struct sim_world *world,
+                            const lk_lock_message *message);
+bool sim_remote_moved_untold (struct sim_world *world,
+                              const lk_lock_message *message);
+bool sim_remote_suspended (struct sim_world *world,
+                           const lk_lock_message *message);
+bool sim_remote_last_moment (struct sim_world *world,
+                             const lk_lock_message *message);
+bool sim_mail_idle (struct sim_world *world, const struct sim_mail *mail);
+bool sim_mail_claim_in_doubt (struct sim_world *world,
+                              const struct sim_mail *mail);
+bool sim_mail_moves_late (struct sim_world *world, const struct sim_mail *mail);
+bool sim_mail_move_in_reclaim (struct sim_world *world,
+                               const struct sim_mail *mail);
 
 #endif

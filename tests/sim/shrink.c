@@ -215,6 +215,19 @@ fewer_leaders (sim_shrinking *self)
     return false;
 }
 
+static bool
+fewer_remotes (sim_shrinking *self)
+{
+    for (int remotes = 0; remotes < self->smallest.remotes; remotes++) {
+        sim_options options = self->options;
+        options.remotes = remotes;
+        if (attempt (self, &options)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*  It has to end earlier, or after fewer steps. */
 static bool
 shorter_storm (sim_shrinking *self)
@@ -260,6 +273,7 @@ shrink (sim_shrinking *self)
             any |= fewer_members (self);
             any |= fewer_others (self);
             any |= fewer_leaders (self);
+            any |= fewer_remotes (self);
         }
         any |= thin_apps (self);
         any |= shorter_gaps (self);

@@ -25,6 +25,7 @@ usage (FILE *stream, const char *program)
         "A run may be made smaller, which the command of a failing seed "
         "does:\n"
         "       [--others N] [--leaders 1|3|5] [--journal off|async|sync]\n"
+        "       [--remotes 0..4]\n"
         "       [--faults LIST|none]\n"
         "       [--apps LIST|none] [--storm MS] [--gaps MS]\n",
         program);
@@ -126,6 +127,7 @@ static const struct option long_options[] = {
     {"others", required_argument, NULL, 'o'},
     {"leaders", required_argument, NULL, 'L'},
     {"journal", required_argument, NULL, 'J'},
+    {"remotes", required_argument, NULL, 'R'},
     {"faults", required_argument, NULL, 'f'},
     {"apps", required_argument, NULL, 'a'},
     {"storm", required_argument, NULL, 'm'},
@@ -154,6 +156,8 @@ set_world (sim_task *self, int option, const char *value)
         return (world->others = number (value, 0, 2)) >= 0;
     case 'L':
         return (world->leaders = number (value, 1, 5)) > 0;
+    case 'R':
+        return (world->remotes = number (value, 0, SIM_REMOTES_MAX)) >= 0;
     case 'J':
         return set_journal (world, value);
     case 'f':
@@ -297,6 +301,9 @@ sim_command (const char *program, const sim_options *options, uint64_t seed,
     }
     if (options->leaders > 0) {
         add (text, " --leaders %d", options->leaders);
+    }
+    if (options->remotes >= 0) {
+        add (text, " --remotes %d", options->remotes);
     }
     if (options->faults) {
         add_faults (text, options->faults);

@@ -39,6 +39,9 @@
     X (dinners, "sets served to diners")                                       \
     X (updates, "register updates")                                            \
     X (refused, "older tokens refused")                                        \
+    X (remote_grants, "remote grants")                                         \
+    X (remote_moves, "... that moved")                                         \
+    X (remote_lost, "... lost")                                                \
     X (batches, "wake-ups of several events")                                  \
     X (forgotten, "hosts forgotten")                                           \
     X (reused, "... by all, and the number used again")

@@ -37,6 +37,7 @@ sim_world_clear (sim_world *self)
     sim_calls_clear (&self->calls);
     sim_clients_clear (self);
     sim_registers_clear (&self->registers);
+    sim_remotes_clear (self);
 }
 
 /*  -------------------------------------------------------- helpers */
@@ -213,6 +214,7 @@ draw_course (sim_world *self)
     sim_dice_take (self, SIM_DIE_SCENE, 1);
     sim_apps_begin (self);
     sim_clients_begin (self);
+    sim_remotes_begin (self);
     sim_dice_take (self, SIM_DIE_STORM, 0);
     self->late_ms =
         sim_chance (self, 500) && sim_fault_happens (self, SIM_FAULT_LATE_TICKS)
@@ -248,6 +250,9 @@ static void
 set_out (sim_world *self, const sim_options *options, uint64_t seed)
 {
     self->options = *options;
+    if (options->script && options->script->remotes > 0) {
+        self->options.apps = 0;
+    }
     self->seed = seed;
     self->dice_seed = seed * 0x9e3779b97f4a7c15u + 12345;
     self->dice = (sim_dice) {.event = {{{0}}}};
@@ -435,6 +440,12 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_FORGET:
         sim_forget_strike (self);
+        break;
+    case SIM_EVENT_REMOTE:
+        sim_remote_wake (self, event->host);
+        break;
+    case SIM_EVENT_MAIL:
+        sim_mail_arrive (self, event->what);
         break;
     case SIM_EVENT_OATH:
         sim_generation_look (self);

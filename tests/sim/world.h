@@ -35,6 +35,7 @@
 #include "network.h"
 #include "node.h"
 #include "queue.h"
+#include "remote.h"
 #include "script.h"
 #include "storm.h"
 #include "story.h"
@@ -68,6 +69,8 @@ typedef enum {
     SIM_EVENT_FORGET, /* somebody forgets a host */
     SIM_EVENT_RECORD, /* records get to the disk */
     SIM_EVENT_OATH,   /* an operator looks who is dead */
+    SIM_EVENT_REMOTE, /* an application on another machine wakes up */
+    SIM_EVENT_MAIL,   /* a letter between one and a host: what = letter */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -115,6 +118,7 @@ typedef struct {
     int64_t gap_ms;              /* at most, after a fault that is left out */
     int leaders;                 /* 0: the seed says */
     int journal;                 /* lk_journal_mode of all; -1: the same */
+    int remotes;                 /* on other machines; -1: the seed says */
     bool story;                  /* tell what happens ... */
     bool verbose;                /* ... and each message */
 } sim_options;
@@ -152,6 +156,7 @@ typedef struct sim_world {
     sim_clients clients;
     sim_desk *desk[SIM_HOSTS_MAX];
     sim_registers registers;
+    sim_remotes remotes;
     sim_generations generations;
     sim_storm storm;
     sim_ambush ambush;
@@ -164,7 +169,8 @@ typedef struct sim_world {
 /*  The seed alone says what the run is like. */
 #define SIM_OPTIONS_NONE                                                       \
     {                                                                          \
-        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER, .journal = -1 \
+        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER,               \
+        .journal = -1, .remotes = -1                                           \
     }
 
 void sim_world_init (sim_world *self);
@@ -239,6 +245,7 @@ void sim_host_pause (sim_world *self, uint8_t host, int64_t duration);
 
 /*  Pauses the whole host; its clock goes on. */
 void sim_host_freeze (sim_world *self, uint8_t host, int64_t duration);
+void sim_host_suspend (sim_world *self, uint8_t host, int64_t duration);
 bool sim_host_is_frozen (const sim_world *self, uint8_t host);
 
 /*  Ends the service; with `reboot` the host and its applications too. It

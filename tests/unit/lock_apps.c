@@ -250,7 +250,7 @@ START_TEST (peers_with_another_protocol)
     old.protocol = 0;
     ck_assert_int_eq (judge ("h2", 12, old, problem), LK_OTHER_REFUSED);
     ck_assert_str_eq (problem,
-                      "host 'h1' speaks version 6 of the protocol of lock "
+                      "host 'h1' speaks version 7 of the protocol of lock "
                       "services, host 'h2' version 0: run one version of "
                       "lockkeeper on all hosts");
     lk_charter proxy = hear_cluster ("", NULL, NULL);

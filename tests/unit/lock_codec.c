@@ -122,7 +122,8 @@ may_be_absent (const json_t *object, const char *name)
         "bound",    "quiet_ms", "lenient", "rest",  "static",   "turn",
         "kept",     "ordinal",  "keep",    "force", "upgrade",  "packed",
         "protocol", "resume",   "now",     "heir",  "releases", "settings",
-        "lacks",    "sealed",   "journal", "late",  "unproved"};
+        "lacks",    "sealed",   "journal", "late",  "unproved", "remote",
+        "moved"};
     if (strcmp (name, "tickets") == 0) {
         const char *op = json_string_value (json_object_get (object, "op"));
         return json_object_get (object, "queue") || (op && !strcmp (op, "add"));

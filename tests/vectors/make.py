@@ -42,7 +42,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
              "address": "00000000000000000000ffff0a000002",
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
-CLUSTER = {"protocol": 6, "cluster": "demo",
+CLUSTER = {"protocol": 7, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
@@ -509,7 +509,7 @@ APPLICATION = [
 TICKET = ["request", "zone", "context", "object", "object_hex", "owner", "pid",
           "duration_ms", "type", "soft", "quiet_ms", "limit", "bound",
           "lenient", "static", "rest", "number", "token", "key", "age_ms",
-          "ordinal", "turn", "upgrade", "kept"]
+          "ordinal", "turn", "upgrade", "kept", "remote"]
 
 
 def ticket(request, token, **more):
@@ -525,6 +525,7 @@ HELD = f"{H1}/3/1"
 WAITS = f"{H2}/9/18446744073709551615"
 TICKETS = [ticket(HELD, TOKEN),
            ticket(WAITS, "0000000000000000", zone="red", context="nightly")]
+REMOTE = {"owner": HASH, "owner2": KEY, "serial": 12, "number": 3}
 #   A reader, a unit of a semaphore, one that waits to write, and a static lock
 #   whose application knows of it, by a name that is no text.
 KINDS = [
@@ -534,6 +535,7 @@ KINDS = [
     ticket(WAITS, "0000000000000000", soft=True, quiet_ms=500, turn=2),
     ticket(f"{H3}/5/8", TOKEN, static=True, ordinal=1, kept=True,
            object_hex="00ff6b65790a"),
+    ticket(f"{H3}/5/9", TOKEN, zone="far", remote=REMOTE),
 ]
 BYTES = {"object_hex": "00ff6b65790a"}
 GONE = [{"host": H3, "session": 4}]
@@ -615,6 +617,13 @@ LOCK = [
          {"op": "keep", "request": HELD, **BYTES},
          {"op": "resume", "request": f"{H1}/4/1", **BYTES, "type": "shared",
           "age_ms": 340, "former": HELD},
+         {"op": "resume", "request": f"{H1}/4/2", **OBJECT, "age_ms": 0,
+          "former": f"{H3}/5/9", "remote": REMOTE, "owner": APP, "pid": 4711},
+         {"op": "confirm", "request": f"{H3}/5/9", **OBJECT,
+          "token": "0000000000000000", "age_ms": 0, "remote": REMOTE},
+         {"op": "add", "request": f"{H3}/5/10", **OBJECT, "owner": APP,
+          "pid": 4711, "duration_ms": 0, "key": KEY, "age_ms": 12,
+          "remote": REMOTE},
          {"op": "check", "request": f"{H1}/3/9", **BYTES, "token": TOKEN}]}),
     ("acked", "TICKETADDED", "h3", TERM,
      {"home": 0, "sequence": 9, "hash": HASH}),
@@ -644,6 +653,10 @@ LOCK = [
      {"request": f"{H2}/10/1", **OBJECT, "owner": "run-88@h2", "pid": 88,
       "duration_ms": 60000, "age_ms": 0, "queue": False, "resume": True,
       "token": TOKEN, "key": KEY, "heir": True, "at": 86400250}),
+    ("lock-claim", "LOCK", "h2", TERM,
+     {"request": f"{H2}/10/2", **OBJECT, "owner": "far", "pid": 0,
+      "duration_ms": 0, "age_ms": 0, "queue": True, "resume": True,
+      "token": TOKEN, "key": KEY, "remote": REMOTE, "at": 86400250}),
     ("lock-set", "LOCK", "h2", TERM,
      {"request": f"{H2}/9/7", **OBJECT, "owner": "run-88@h2", "pid": 88,
       "duration_ms": 0, "rest": 2, "age_ms": 0, "tickets": [
@@ -660,6 +673,10 @@ LOCK = [
     ("unlock-resume", "UNLOCK", "h2", TERM,
      {"origin": H2, "request": f"{H2}/10/1", **OBJECT, "resume": True,
       "by_key": False, "key": KEY, "owner": "run-88@h2", "at": 86400250}),
+    ("unlock-claim", "UNLOCK", "h2", TERM,
+     {"request": f"{H2}/10/2", **OBJECT, "by_key": False,
+      "key": "0000000000000000", "owner": "far", "remote": REMOTE,
+      "at": 86400250}),
     ("unlock-force", "UNLOCK", "h2", TERM,
      {"origin": H2, "request": WAITS, **OBJECT, "by_key": False,
       "force": True, "token": TOKEN, "reason": "hung since noon",
@@ -682,6 +699,9 @@ LOCK = [
     ("unlocked-forced", "UNLOCKED", "h2", TERM,
      {"request": HELD, **OBJECT, "error": "forced", "token": TOKEN,
       "reason": "hung since noon"}),
+    ("unlocked-moved", "UNLOCKED", "h2", TERM,
+     {"request": HELD, **OBJECT, "error": "ok", "token": "0000000000000000",
+      "moved": True}),
     ("lockfailed", "LOCKFAILED", "h2", TERM,
      {"request": HELD, **OBJECT, "error": "full"}),
     ("lockfailed-turn", "LOCKFAILED", "h2", TERM,

@@ -20,7 +20,7 @@
 /*  What this one speaks: raised when messages between lock services change in
  *  form or meaning, so that one of another version is refused with a sentence
  *  and does not bring the cluster to a halt. */
-#define LK_PEERS_PROTOCOL 6
+#define LK_PEERS_PROTOCOL 7
 
 #define LK_PEERS_MAX 256 /* the oldest makes room for one more */
 #define LK_PEERS_PROBLEM_SIZE 512

@@ -214,6 +214,11 @@ write_reply (lk_lockd *self, const lk_app *app, const lk_answer *answer)
         return write_jeopardy (app, answer);
     case LK_ANSWER_PENDING:
         return write_pending (self, app, answer);
+    case LK_ANSWER_READY:
+    case LK_ANSWER_LEASE:
+    case LK_ANSWER_UNKNOWN:
+    case LK_ANSWER_MOVE:
+        break; /* to applications on other machines */
     case LK_ANSWER_CHECKED:
         return write_checked (app, answer);
     case LK_ANSWER_UNLOCKED:

@@ -19,6 +19,7 @@
 
 #define LK_PING_MS 250   /* every quarter second */
 #define LK_BUSY_MS 20    /* between looks while an election is under way */
+#define LK_PINGS_KEPT 64 /* an echo of an earlier one counts for none */
 #define LK_RESEND_MS 400 /* until what is not answered is said again */
 
 struct lk_core {
@@ -44,6 +45,8 @@ struct lk_core {
     uint16_t reused[LK_HOSTS_MAX]; /* times that the number was given away */
     int64_t pinged_ms;             /* last pings; LK_LONG_AGO */
     int64_t next_ping_ms;
+    uint64_t pings;                 /* rounds of them, so far */
+    int64_t ping_at[LK_PINGS_KEPT]; /* of the latest of these: a ring */
 
     lk_outlet outlet;
     bool says_status; /* in this step, at whose end it is looked at */

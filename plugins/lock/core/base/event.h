@@ -78,7 +78,10 @@ typedef enum {
     LK_ON_RECORDED,      /* the journal has all up to `record` on disk */
     LK_ON_FLUSH,         /* nothing but the end of events with `more` */
     LK_ON_HALT,          /* end now: what is held goes on with the next one */
-    LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
+    LK_ON_STOP,          /* leave in good order, see lk_node_is_stopped */
+    LK_ON_REGISTER,      /* an application on another machine comes */
+    LK_ON_LEASE,         /* ... asks until when it may believe */
+    LK_ON_GOODBYE        /* ... ends its registration */
 } lk_event_type;
 
 /*  One lock of a set that is held already. */
@@ -86,6 +89,14 @@ typedef struct {
     uint64_t token;
     uint64_t key;
 } lk_claim;
+
+/*  An application on another machine, as its connection shows, and the
+ *  registration that a message of it is of. */
+typedef struct {
+    uint64_t owner[2]; /* hash of the connection's key and of its session */
+    uint64_t number;   /* its own, from 1; 0: it is on this host */
+    uint64_t drawn;    /* this service's, that READY told; REGISTER: 0 */
+} lk_registered;
 
 /*  An application is a number that the shell chooses; (app, serial) names its
  *  request, and a repeated one is answered again. A LOCK of a serial that is
@@ -99,7 +110,8 @@ typedef struct {
                         go by `key`; 0: that of the request */
     lk_name object;  /* UNLOCK: empty, or what the request has to be of */
     bool listed;     /* LOCK: asked for as a set, if only of one */
-    const lk_name *rest;    /* LOCK of a set: its other names, all or nothing */
+    const lk_name *rest;    /* LOCK of a set: its other names, all or nothing;
+                               UNLOCK of a remote one: likewise */
     const lk_claim *claims; /* ... that is held already: of each of these */
     size_t rest_count;      /* less than LK_SET_MAX */
     lk_name owner;          /* LOCK: the application's address; UNLOCK_BY_KEY:
@@ -121,6 +133,14 @@ typedef struct {
     int64_t lease_until_ms; /* ... till then; else 0 */
     bool heir;              /* ... that it took over by its key */
     lk_name reason;         /* FORCE: for the holder to see */
+    lk_registered far; /* LOCK, UNLOCK, REGISTER, LEASE, GOODBYE: `app` is where
+                          answers go that are of no registration; REGISTER: the
+                          new one's, unless it is there already */
+    int64_t left_ms;   /* REGISTER: its session lease; LOCK with a token, or
+                          claims: it is held by an earlier registration, still
+                          so long */
+    int64_t sent;      /* REGISTER, LEASE: the application's clock */
+    bool asked_before; /* LOCK: in an earlier registration */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */
@@ -135,7 +155,8 @@ typedef struct {
     lk_name settings;       /* CHANGE: of settings, to that text ... */
     lk_settings_id base;    /* ... from these */
     uint64_t record;        /* RECORDED: its number */
-    lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
+    lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app;
+                               REGISTER, LEASE, GOODBYE */
 } lk_event;
 
 /*  -------------------------------------------------------- effects */
@@ -164,7 +185,11 @@ typedef enum {
     LK_ANSWER_JEOPARDY, /* held, and may soon be lost; `danger`, `error`: why;
                            or not */
     LK_ANSWER_PENDING,  /* UNLOCK_BY_KEY, FORCE: its holder is stopping */
-    LK_ANSWER_CHECKED
+    LK_ANSWER_CHECKED,
+    LK_ANSWER_READY,   /* registered: `far`, of `app` from now on */
+    LK_ANSWER_LEASE,   /* may believe until `sent` + `left_ms` */
+    LK_ANSWER_UNKNOWN, /* no such registration (any more) */
+    LK_ANSWER_MOVE     /* the service stops: register elsewhere */
 } lk_answer_kind;
 
 /*  One lock of a set. */
@@ -219,8 +244,13 @@ typedef struct {
     bool held;             /* CHECKED */
     uint64_t newest;       /* CHECKED */
     lk_host host;          /* PENDING: the holder's, ... */
-    int64_t left_ms;       /* ... over then at the latest; -1: not known */
+    int64_t left_ms;       /* ... over then at the latest; -1: not known; LEASE;
+                          LOCKED of a remote one: the duration ends so long
+                          after `sent`; -1: it has none */
     int64_t silent_ms;     /* ... not heard for so long; -1: it is heard */
+    lk_registered far;     /* READY, LEASE, UNKNOWN, MOVE */
+    int64_t sent;          /* LEASE; LOCKED: the application's clock, early
+                          enough */
 } lk_answer;
 
 typedef enum {

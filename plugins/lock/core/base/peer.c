@@ -146,6 +146,28 @@ lk_ping_now (lk_core *core)
     }
 }
 
+void
+lk_ping_count (lk_core *core)
+{
+    core->ping_at[core->pings++ % LK_PINGS_KEPT] = core->now_ms;
+    core->pinged_ms = core->now_ms;
+}
+
+/*  protocol 9.20: Lease by message */
+uint64_t
+lk_ping_number (const lk_core *core, int64_t at)
+{
+    const uint64_t kept =
+        core->pings < LK_PINGS_KEPT ? core->pings : LK_PINGS_KEPT;
+    for (uint64_t number = core->pings - kept + 1; number <= core->pings;
+         number++) {
+        if (core->ping_at[(number - 1) % LK_PINGS_KEPT] == at) {
+            return number;
+        }
+    }
+    return 0;
+}
+
 /*  -------------------------------------------------------- settings */
 
 static bool

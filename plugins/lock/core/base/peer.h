@@ -80,6 +80,13 @@ void lk_peer_end (lk_core *core, lk_host host);
  *  step. */
 void lk_ping_soon (lk_core *core);
 void lk_ping_now (lk_core *core);
+
+/*  A round of pings is sent now; and which round that was, from 1, whose pings
+ *  had this `at`, or the one before if there were two; 0: not known (any
+ *  more). */
+void lk_ping_count (lk_core *core);
+uint64_t lk_ping_number (const lk_core *core, int64_t at);
+
 /*  A ping of that host, which is no old one. */
 void lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping);
 

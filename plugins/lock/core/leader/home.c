@@ -226,7 +226,10 @@ lk_on_lock (lk_leader *lead, const lk_lock_message *message)
         || lk_home_has_ended (&lead->home, request->ticket.request)) {
         return;
     }
-    if (request->resume) {
+    if (request->ticket.remote.number != 0 && lk_home_claims (lead, request)) {
+        return;
+    }
+    if (request->resume && request->ticket.remote.number == 0) {
         lk_resume_order (lead, request);
         return;
     }

@@ -38,6 +38,10 @@ typedef struct {
      *  one that comes after it makes no ticket. Serial 0: none. */
     lk_request_id ended[LK_ENDED_KEPT];
 
+    /*  The same of applications on other machines, with the number of the
+     *  registration that gave it back. Number 0: none. */
+    lk_far_id ended_far[LK_ENDED_KEPT];
+
     lk_ousteds ousted;
 } lk_home;
 
@@ -118,5 +122,19 @@ void lk_home_unlock_by_force (lk_leader *lead, const lk_msg_request *request);
 /*  Whether it was ended by UNLOCK lately; and that it is. */
 bool lk_home_has_ended (const lk_home *self, lk_request_id request);
 void lk_home_note_end (lk_home *self, lk_request_id request);
+
+/*  The same of an application on another machine, for registrations up to that
+ *  one: claim.c. */
+bool lk_home_has_ended_far (const lk_home *self, const lk_far_id *remote);
+void lk_home_note_end_far (lk_home *self, const lk_far_id *remote);
+
+/*  A LOCK of an application on another machine: the ticket goes over from the
+ *  request of an earlier registration, or it is told what has become of it.
+ *  False: there is no ticket, and the LOCK is one like any other. */
+bool lk_home_claims (lk_leader *lead, const lk_msg_request *request);
+
+/*  Its ticket, if an UNLOCK by that request ends it, which another one has;
+ *  NULL. */
+lk_entry *lk_home_find_far (const lk_leader *lead, const lk_ticket *ticket);
 
 #endif

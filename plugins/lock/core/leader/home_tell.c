@@ -61,7 +61,7 @@ tell_locked (lk_leader *lead, const lk_op *op, const lk_notice *notice)
 static void
 tell_unlocked (lk_leader *lead, const lk_op *op, const lk_notice *notice)
 {
-    if (lk_ousted_again (lead, notice->request)
+    if ((!notice->moved && lk_ousted_again (lead, notice->request))
         || lk_shortcut_covers (lead, op, notice)) {
         return;
     }
@@ -69,6 +69,7 @@ tell_unlocked (lk_leader *lead, const lk_op *op, const lk_notice *notice)
         lead, LK_MSG_UNLOCKED, notice->request, op->ticket.object);
     message->as.reply.error = (int) notice->error;
     message->as.reply.token = notice->token;
+    message->as.reply.moved = notice->moved;
     lk_home_send (lead, message, notice->request.host);
 }
 

@@ -24,6 +24,18 @@ take_former (lk_leader *lead, const lk_msg_request *request)
     return former;
 }
 
+/*  It was said by another host, whose LOCK may come later.
+ *  Protocol 9.20: Moving. */
+static lk_entry *
+take_far (lk_leader *lead, const lk_msg_request *request)
+{
+    lk_entry *entry = lk_home_find_far (lead, &request->ticket);
+    if (entry) {
+        lk_home_mark (lead, entry, request->ticket.request, true);
+    }
+    return entry;
+}
+
 /*  -------------------------------------------------------- messages */
 
 void
@@ -42,7 +54,10 @@ lk_on_unlock (lk_leader *lead, const lk_lock_message *message)
         return;
     }
     lk_entry *entry = lk_home_find (lead, &request->ticket);
-    if (!entry && request->resume) {
+    if (request->ticket.remote.number != 0) {
+        entry = entry ? entry : take_far (lead, request);
+        lk_home_note_end_far (&lead->home, &request->ticket.remote);
+    } else if (!entry && request->resume) {
         entry = take_former (lead, request);
     }
     /*  protocol 9.13 */

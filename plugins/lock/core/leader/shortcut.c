@@ -123,6 +123,7 @@ tell_unlocked (lk_leader *lead, const lk_notice *notice)
 {
     lk_lock_message *message = make_reply (lead, LK_MSG_UNLOCKED, notice);
     message->as.reply.error = (int) notice->error;
+    message->as.reply.moved = notice->moved;
     lk_out_send (lead->core, message, lead->core->config.self);
 }
 

@@ -239,10 +239,18 @@ handle (lk_node *node, const lk_event *event)
         lk_election_host_gone (&node->election, event->host);
         break;
     case LK_ON_LOCK:
-        lk_on_app_lock (&node->proxy, &event->request);
+        if (event->request.far.number != 0) {
+            lk_far_lock (&node->proxy, &event->request);
+        } else {
+            lk_on_app_lock (&node->proxy, &event->request);
+        }
         break;
     case LK_ON_UNLOCK:
-        lk_on_app_unlock (&node->proxy, &event->request);
+        if (event->request.far.number != 0) {
+            lk_far_unlock (&node->proxy, &event->request);
+        } else {
+            lk_on_app_unlock (&node->proxy, &event->request);
+        }
         break;
     case LK_ON_UNLOCK_BY_KEY:
         lk_on_app_unlock_by_key (&node->proxy, &event->request);
@@ -255,6 +263,16 @@ handle (lk_node *node, const lk_event *event)
         break;
     case LK_ON_APP_GONE:
         lk_on_app_gone (&node->proxy, event->request.app);
+        break;
+    case LK_ON_REGISTER:
+        lk_on_far_register (&node->proxy, &event->request);
+        break;
+    case LK_ON_LEASE:
+        lk_on_far_lease (&node->proxy, &event->request);
+        break;
+    case LK_ON_GOODBYE:
+        lk_on_far_goodbye (&node->proxy, &event->request);
+        lk_proxy_run (&node->proxy);
         break;
     case LK_ON_CHANGE:
         lk_on_change (&node->election, event);
@@ -296,7 +314,9 @@ let_time_pass (lk_node *node)
     node->next_look_ms = node->core.now_ms + LK_BUSY_MS;
     lk_election_run (&node->election);
     lk_doorway_run (&node->election);
-    if (node->core.now_ms >= node->core.next_ping_ms) {
+    if (node->core.now_ms >= node->core.next_ping_ms
+        || node->core.now_ms >= node->next_upkeep_ms) {
+        node->next_upkeep_ms = node->core.now_ms + LK_PING_MS;
         lk_home_run (&node->leader);
         lk_proxy_run (&node->proxy);
         lk_alert_run (&node->leader);
@@ -322,11 +342,13 @@ is_busy (const lk_node *node)
            || lk_proxy_is_behind (&node->proxy);
 }
 
-/*  A point in time that stands still, however many messages come before. */
+/*  A point in time that stands still, however many messages come before, and
+ *  pings go out because of them. */
 static int64_t
 find_deadline (const lk_node *node)
 {
     int64_t deadline = node->core.next_ping_ms;
+    deadline = earlier (deadline, node->next_upkeep_ms);
     deadline = earlier (deadline, lk_election_deadline (&node->election));
     deadline = earlier (deadline, lk_proxy_deadline (&node->proxy));
     deadline = earlier (deadline, lk_home_deadline (&node->leader));
@@ -343,7 +365,8 @@ static bool
 is_timed (lk_event_type type)
 {
     return type != LK_ON_MESSAGE && type != LK_ON_LOCK && type != LK_ON_UNLOCK
-           && type != LK_ON_FLUSH && type != LK_ON_RECORDED;
+           && type != LK_ON_LEASE && type != LK_ON_FLUSH
+           && type != LK_ON_RECORDED;
 }
 
 /*  Messages to itself, then pings, which tell what has come of all that. */

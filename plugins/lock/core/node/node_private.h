@@ -22,9 +22,10 @@ struct lk_node {
     lk_dropped dropped;
     bool started; /* had its first step */
     bool stopped;
-    bool was_served;      /* what was last said of lk_proxy_is_ready */
-    int64_t next_look_ms; /* while an election or the doorway is busy */
-    int64_t deadline_ms;  /* when time has something to do, at the latest */
+    bool was_served;        /* what was last said of lk_proxy_is_ready */
+    int64_t next_upkeep_ms; /* what time does to requests and tickets */
+    int64_t next_look_ms;   /* while an election or the doorway is busy */
+    int64_t deadline_ms;    /* when time has something to do, at the latest */
 };
 
 #endif

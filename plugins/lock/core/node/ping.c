@@ -62,7 +62,7 @@ lk_ping_send (lk_node *node)
         }
         lk_out_send (&node->core, message, host);
     }
-    node->core.pinged_ms = node->core.now_ms;
+    lk_ping_count (&node->core);
     node->core.next_ping_ms = node->core.now_ms + LK_PING_MS;
 }
 

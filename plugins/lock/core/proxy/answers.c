@@ -9,6 +9,7 @@
 #include "life.h"
 #include "proxy_private.h"
 #include "report.h"
+#include "set.h"
 #include "stopping.h"
 
 /*  Whether an answer is for this session and not of a decree that is over.
@@ -77,19 +78,50 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
     }
     lk_msg_reply told = message->as.reply;
     const lk_msg_reply *reply = &told;
+    int64_t sent = 0;
     lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
     if (!count_duration (&told, demand) || !is_fresh (proxy, told.as_of)) {
         return;
     }
+    if (demand && !lk_registration_dates (proxy, demand, reply, &sent)) {
+        return;
+    }
     if (demand) {
-        lk_demand_hear (proxy, demand,
-                        &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply});
+        lk_demand_hear (
+            proxy, demand,
+            &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply, .sent = sent});
     } else if (!reply->kept) {
         give_back (proxy, reply->request.serial, reply->object, true);
     }
 }
 
 /*  -------------------------------------------------------- UNLOCKED */
+
+/*  A later registration has it, which its application believes. One that is
+ *  given back waits for the answer to that. Protocol 9.20: Moving. */
+static void
+forget_moved (lk_proxy *proxy, lk_demand *demand)
+{
+    if (!demand || demand->ticket.remote.number == 0
+        || demand->state == LK_DEMAND_CLOSING) {
+        return;
+    }
+    if (demand->set) {
+        lk_set_moved (proxy, demand);
+    } else {
+        lk_demand_remove (proxy, demand);
+    }
+}
+
+/*  It waited, and a later registration has given it back: else it would stand
+ *  in the queue again. Protocol 9.20: Moving. */
+static bool
+is_over_elsewhere (const lk_demand *demand, const lk_msg_reply *reply)
+{
+    return demand && lk_demand_is_far (demand)
+           && demand->state == LK_DEMAND_WAITING && reply->token == 0
+           && !lk_stopping_asks_back (reply);
+}
 
 void
 lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
@@ -99,7 +131,9 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
         return;
     }
     lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
-    if (demand) {
+    if (reply->moved || is_over_elsewhere (demand, reply)) {
+        forget_moved (proxy, demand);
+    } else if (demand) {
         lk_demand_hear (proxy, demand,
                         &(lk_news) {.kind = LK_NEWS_UNLOCKED, .reply = reply});
     } else if (lk_stopping_asks_back (reply)) {

@@ -48,8 +48,9 @@ check_asked (const lk_proxy *proxy, const lk_demand *demand)
     LK_ASSERT (demand->serial <= proxy->last_serial);
     LK_ASSERT (lk_demand_by_serial (proxy, demand->serial) == demand);
     LK_ASSERT (demand->sent_ms <= proxy->core->now_ms);
-    LK_ASSERT ((demand->list == LK_QUIET_LIST)
-               == (!is_open (demand) && !demand->asks_on));
+    LK_ASSERT (
+        (demand->list == LK_QUIET_LIST)
+        == (demand->unvouched || (!is_open (demand) && !demand->asks_on)));
     LK_ASSERT (named == (demand->asker != NULL));
     LK_ASSERT (!named || demand->asker->app == demand->name[0]);
     if (demand->set) {
@@ -140,6 +141,8 @@ lk_proxy_check (const lk_proxy *proxy, bool all)
     LK_ASSERT (proxy->reported >> LK_LEADERS_MAX == 0);
     LK_ASSERT (proxy->settled <= proxy->serials.count);
     LK_ASSERT (proxy->ends.count <= proxy->serials.count);
+    LK_ASSERT (proxy->live || proxy->far.all.count == 0);
+    LK_ASSERT (proxy->far.vouched <= core->pings);
     if (all) {
         check_all (proxy);
     }

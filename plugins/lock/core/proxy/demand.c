@@ -26,7 +26,7 @@ is_open (lk_demand_state state)
 static uint8_t
 list_of (const lk_demand *demand)
 {
-    if (!is_open (demand->state) && !demand->asks_on) {
+    if (demand->unvouched || (!is_open (demand->state) && !demand->asks_on)) {
         return LK_QUIET_LIST;
     }
     int list = LK_UNSAID_LIST;
@@ -78,6 +78,13 @@ lk_demand *
 lk_demand_next (const lk_proxy *proxy, const lk_demand *demand)
 {
     return demand->next ? demand->next : first_from (proxy, demand->list + 1u);
+}
+
+bool
+lk_demand_is_far (const lk_demand *demand)
+{
+    return demand->ticket.remote.number != 0
+           && (demand->name[0] != LK_NO_APP || demand->set);
 }
 
 /*  -------------------------------------------------------- life */
@@ -242,6 +249,7 @@ lk_demand_enter (lk_proxy *proxy, lk_demand *demand, lk_demand_state state)
     lk_demand_key_out (proxy, demand);
     demand->state = state;
     demand->asks_on = demand->asks_on && !is_open (state);
+    demand->unvouched = false;
     demand->sent_ms = LK_LONG_AGO;
     demand->tries = 0;
     lk_demand_key_in (proxy, demand);
@@ -277,6 +285,21 @@ lk_demand_say_all_anew (lk_proxy *proxy)
             say_anew (proxy, demand);
         }
     }
+}
+
+void
+lk_demand_hold_back (lk_proxy *proxy, lk_demand *demand, uint64_t after)
+{
+    demand->unvouched = true;
+    demand->after = after;
+    link_again (proxy, demand);
+}
+
+void
+lk_demand_let_go (lk_proxy *proxy, lk_demand *demand)
+{
+    demand->unvouched = false;
+    link_again (proxy, demand);
 }
 
 void

@@ -47,6 +47,11 @@ void lk_demand_enter (lk_proxy *proxy, lk_demand *demand,
 void lk_demand_ask_on (lk_proxy *proxy, lk_demand *demand);
 void lk_demand_ask_no_more (lk_proxy *proxy, lk_demand *demand);
 
+/*  It is not said before a ping behind that one was vouched for; it may be said
+ *  now. */
+void lk_demand_hold_back (lk_proxy *proxy, lk_demand *demand, uint64_t after);
+void lk_demand_let_go (lk_proxy *proxy, lk_demand *demand);
+
 /*  That is its key now. */
 void lk_demand_learn_key (lk_proxy *proxy, lk_demand *demand, uint64_t key);
 
@@ -95,6 +100,10 @@ void lk_demand_await_end (lk_proxy *proxy, lk_demand *demand);
 /*  Of whom a wait, duration or linger has ended; it is not returned again for
  *  that. NULL: nobody. */
 lk_demand *lk_demand_next_end (lk_proxy *proxy);
+
+/*  Whether it is that of an application on another machine, which is still
+ *  registered. */
+bool lk_demand_is_far (const lk_demand *demand);
 
 /*  A home of the proxy's decree: try `tries`, every other one by another
  *  leader. */

@@ -146,7 +146,7 @@ is_asked_for (const lk_demand *demand)
 void
 lk_demand_send (lk_proxy *proxy, lk_demand *demand)
 {
-    if (!can_send (proxy)) {
+    if (!can_send (proxy) || demand->unvouched) {
         return;
     }
     if (demand->command == LK_COMMAND_CHECK) {

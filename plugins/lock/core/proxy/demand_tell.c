@@ -47,19 +47,25 @@ lk_demand_tell (lk_proxy *proxy, lk_demand *demand, lk_answer_kind kind,
         (lk_answer) {.kind = kind, .error = error, .until_ms = INT64_MAX});
 }
 
-/*  What LOCKED says of a lock and of a set alike. */
+/*  What LOCKED says of a lock and of a set alike. An application on another
+ *  machine counts from its own clock. */
 static lk_answer
-locked (const lk_ticket *ticket, int64_t until_ms)
+locked (const lk_ticket *ticket, int64_t until_ms, int64_t since_ms,
+        int64_t sent)
 {
     return (lk_answer) {.kind = LK_ANSWER_LOCKED,
                         .until_ms = until_ms,
-                        .type = ticket->mode.type};
+                        .type = ticket->mode.type,
+                        .sent = sent,
+                        .left_ms =
+                            until_ms == INT64_MAX ? -1 : until_ms - since_ms};
 }
 
 void
 lk_demand_tell_locked (lk_proxy *proxy, lk_demand *demand)
 {
-    lk_answer answer = locked (&demand->ticket, demand->until_ms);
+    lk_answer answer = locked (&demand->ticket, demand->until_ms,
+                               demand->as_of_ms, demand->sent);
     if (demand->turn.heir_waits) {
         return; /* its token may be another one by now */
     }
@@ -111,7 +117,8 @@ lk_set_tell_locked (lk_proxy *proxy, lk_set *self)
                           .token = ticket->token,
                           .key = ticket->key};
     }
-    lk_answer answer = locked (&self->member[0]->ticket, self->until_ms);
+    lk_answer answer = locked (&self->member[0]->ticket, self->until_ms,
+                               self->granted_ms, self->sent);
     answer.set = set;
     answer.set_count = self->count;
     lk_set_answer (proxy, self, answer);

@@ -48,7 +48,9 @@ void
 lk_lapse (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    if (is_over (proxy, demand->wait_until_ms)) {
+    if (lk_demand_is_far (demand) && is_over (proxy, demand->wait_until_ms)) {
+        lk_demand_fail (proxy, demand, LK_DISCONNECTED);
+    } else if (is_over (proxy, demand->wait_until_ms)) {
         lk_demand_end (proxy, demand, LK_DISCONNECTED);
         demand->until_ms = proxy->core->now_ms + lk_stopping_ms (proxy->core);
         lk_demand_await_end (proxy, demand);
@@ -259,11 +261,15 @@ lk_forget_held (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
     lk_demand_remove (proxy, demand);
 }
 
+/*  By its key it would be taken from a later registration, too.
+ *  Protocol 9.20: Not moved. */
 void
 lk_close_on (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    if (has_to_go_back (demand)) {
+    if (has_to_go_back (demand) && demand->ticket.remote.number != 0) {
+        lk_demand_renumber (proxy, demand);
+    } else if (has_to_go_back (demand)) {
         lk_demand_become_command (proxy, demand);
     } else {
         lk_demand_remove (proxy, demand);

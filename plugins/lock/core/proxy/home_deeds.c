@@ -26,12 +26,15 @@ hold (lk_proxy *proxy, lk_demand *demand, const lk_msg_reply *reply)
 
 /*  As its home says that it is held now. */
 static void
-learn (lk_proxy *proxy, lk_demand *demand, const lk_msg_reply *reply)
+learn (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
+    const lk_msg_reply *reply = news->reply;
     demand->since_ms = proxy->core->now_ms;
     demand->ticket.token = reply->token;
     demand->ticket.mode.type = reply->type;
     demand->ticket.ordinal = reply->ordinal;
+    demand->as_of_ms = reply->as_of;
+    demand->sent = news->sent;
     demand->until_ms =
         reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
 }
@@ -39,7 +42,7 @@ learn (lk_proxy *proxy, lk_demand *demand, const lk_msg_reply *reply)
 void
 lk_take_member (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    learn (proxy, demand, news->reply);
+    learn (proxy, demand, news);
     demand->ticket.key = news->reply->key;
     demand->until_ms = INT64_MAX; /* the set has it */
     lk_set_locked (proxy, demand);
@@ -54,7 +57,7 @@ lk_take_grant (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
         lk_demand_fail (proxy, demand, LK_TIMEDOUT);
         return;
     }
-    learn (proxy, demand, reply);
+    learn (proxy, demand, news);
     demand->ticket.key = reply->key;
     /*  protocol 9.10: Static locks */
     if (demand->ticket.mode.is_static && !reply->kept) {
@@ -83,7 +86,7 @@ void
 lk_go_on (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     const lk_msg_reply *reply = news->reply;
-    learn (proxy, demand, reply);
+    learn (proxy, demand, news);
     demand->resumes = false;
     demand->ticket.turn = reply->turn;
     demand->turn.sent = reply->turn;

@@ -9,6 +9,7 @@
 
 #include "life.h"
 
+#include "asker.h"
 #include "util/assert.h"
 
 /*  -------------------------------------------------------- one lock */
@@ -217,5 +218,23 @@ lk_set_hear (lk_proxy *proxy, lk_set *set, const lk_news *news)
     lk_set_deed *deed = sets[set->state][news->kind];
     if (deed) {
         deed (proxy, set, news);
+    }
+}
+
+void
+lk_app_hear (lk_proxy *proxy, uint32_t app, const lk_news *news)
+{
+    lk_demand *demand;
+    lk_demand *next;
+    for (demand = lk_demand_of_app (proxy, app); demand; demand = next) {
+        next = demand->sibling_next;
+        lk_demand_hear (proxy, demand, news);
+    }
+    const lk_asker *asker = lk_asker_find (proxy, app);
+    lk_set *set = asker ? asker->sets : NULL;
+    while (set) {
+        lk_set *later = set->next;
+        lk_set_hear (proxy, set, news);
+        set = later;
     }
 }

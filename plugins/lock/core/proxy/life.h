@@ -36,11 +36,15 @@ typedef struct {
     const lk_app_request *request; /* TURN */
     const lk_msg_reply *reply;     /* LOCKED, UNLOCKED, FAILED */
     lk_err error;                  /* LOST, NEXT: why */
+    int64_t sent; /* LOCKED of a remote one: lk_registration_dates () */
 } lk_news;
 
 /*  Does what its table says; it may be gone then. */
 void lk_demand_hear (lk_proxy *proxy, lk_demand *demand, const lk_news *news);
 void lk_set_hear (lk_proxy *proxy, lk_set *set, const lk_news *news);
+
+/*  All that an application has asked for hears it. */
+void lk_app_hear (lk_proxy *proxy, uint32_t app, const lk_news *news);
 
 /*  -------------------------------------------------------- deeds */
 

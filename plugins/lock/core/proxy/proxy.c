@@ -32,6 +32,7 @@ lk_proxy_init (lk_proxy *self, lk_core *core, lk_leader *leader)
     self->leader = leader;
     lk_demand_init_maps (self);
     lk_sets_init (self);
+    lk_registrations_init (&self->far);
     self->report_ms = LK_LONG_AGO;
     lk_closing_begin (self);
 }
@@ -42,6 +43,7 @@ lk_proxy_clear (lk_proxy *self)
     lk_sets_clear (self);
     lk_demand_clear_all (self);
     lk_report_clear (self);
+    lk_registrations_clear (&self->far);
 }
 
 int64_t
@@ -54,7 +56,10 @@ lk_proxy_deadline (const lk_proxy *proxy)
     if (proxy->live && proxy->lease_until_ms < deadline) {
         deadline = proxy->lease_until_ms;
     }
-    if (proxy->leaving) {
+    if (lk_heap_next_ms (&proxy->far.silences) < deadline) {
+        deadline = lk_heap_next_ms (&proxy->far.silences);
+    }
+    if (proxy->leaving && proxy->far.all.count == 0) {
         int64_t wait_ms = lk_closing_wait_ms (proxy);
         wait_ms = wait_ms > proxy->leave_ms ? wait_ms : proxy->leave_ms;
         deadline = wait_ms < deadline ? wait_ms : deadline;
@@ -64,6 +69,16 @@ lk_proxy_deadline (const lk_proxy *proxy)
 
 /*  -------------------------------------------------------- session */
 
+/*  Applications on other machines move: what they have is theirs till then.
+ *  Protocol 9.20: Ends. */
+static bool
+concerns (const lk_news *news, const lk_demand *demand)
+{
+    return !lk_demand_is_far (demand) || demand->state == LK_DEMAND_CLOSING
+           || (news->kind == LK_NEWS_HALT && demand->state == LK_DEMAND_KEEPING)
+           || (news->kind != LK_NEWS_LEAVE && news->kind != LK_NEWS_HALT);
+}
+
 /*  One may be gone then. */
 static void
 all_hear (lk_proxy *proxy, const lk_news *news)
@@ -72,8 +87,17 @@ all_hear (lk_proxy *proxy, const lk_news *news)
     lk_demand *next;
     for (demand = lk_demand_first (proxy); demand; demand = next) {
         next = lk_demand_next (proxy, demand);
-        lk_demand_hear (proxy, demand, news);
+        if (concerns (news, demand)) {
+            lk_demand_hear (proxy, demand, news);
+        }
     }
+}
+
+static bool
+concerns_set (const lk_news *news, const lk_set *set)
+{
+    return !set->far || set->state == LK_SET_CLOSING
+           || news->kind != LK_NEWS_LEAVE;
 }
 
 static void
@@ -83,7 +107,9 @@ sets_hear (lk_proxy *proxy, const lk_news *news)
     lk_set *next;
     for (set = proxy->sets; set; set = next) {
         next = set->hh.next;
-        lk_set_hear (proxy, set, news);
+        if (concerns_set (news, set)) {
+            lk_set_hear (proxy, set, news);
+        }
     }
 }
 
@@ -91,6 +117,7 @@ static void
 tell_all (lk_proxy *proxy, lk_err error)
 {
     const lk_news news = {.kind = LK_NEWS_LOST, .error = error};
+    lk_registrations_end_all (proxy);
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
     all_hear (proxy, &news);
     sets_hear (proxy, &news);
@@ -149,6 +176,7 @@ lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at)
         lk_out_status (proxy->core);
         lk_proxy_run (proxy);
     }
+    lk_registrations_vouched (proxy, lk_ping_number (proxy->core, at), term);
 }
 
 /*  protocol 9.11 */
@@ -174,6 +202,7 @@ lk_proxy_expire (lk_proxy *proxy)
     if (proxy->live && proxy->core->now_ms >= proxy->lease_until_ms) {
         end_session (proxy, lk_jeopardy_why_over (proxy));
     }
+    lk_registrations_expire (proxy);
     lk_demand *demand;
     while ((demand = lk_demand_next_end (proxy))) {
         lk_demand_hear (proxy, demand, &(lk_news) {.kind = LK_NEWS_OVER});
@@ -262,6 +291,7 @@ lk_proxy_leave (lk_proxy *proxy)
                           : proxy->core->now_ms;
     proxy->leave_ms += lk_stopping_ms (proxy->core);
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
+    lk_registrations_leave (proxy);
     sets_hear (proxy, &news);
     all_hear (proxy, &news);
     lk_out_status (proxy->core);
@@ -274,6 +304,7 @@ lk_proxy_has_left (const lk_proxy *proxy)
 {
     bool all_given = !proxy->live || proxy->core->now_ms >= proxy->leave_ms
                      || (proxy->settled == 0 && proxy->unlocking == 0);
+    all_given = all_given && proxy->far.all.count == 0;
     return all_given && proxy->core->now_ms >= lk_closing_wait_ms (proxy);
 }
 

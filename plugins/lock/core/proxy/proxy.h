@@ -73,6 +73,12 @@ void lk_on_app_force (lk_proxy *proxy, const lk_app_request *request);
 void lk_on_app_check (lk_proxy *proxy, const lk_app_request *request);
 void lk_on_app_gone (lk_proxy *proxy, uint32_t app);
 
+/*  Those of applications on other machines: registered.c. LOCK and UNLOCK come
+ *  the way of all others. */
+void lk_on_far_register (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_far_goodbye (lk_proxy *proxy, const lk_app_request *request);
+
 /*  -------------------------------------------------------- look */
 
 /*  As node.h has them. */

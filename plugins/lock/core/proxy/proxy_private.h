@@ -10,6 +10,7 @@
 #include "closing.h"
 #include "outcomes.h"
 #include "proxy.h"
+#include "registration.h"
 #include "util/heap.h"
 #include "util/index.h"
 #include "util/map.h"
@@ -84,6 +85,8 @@ typedef struct lk_demand {
                               the old lease */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
                               else ends that; INT64_MAX */
+    int64_t as_of_ms;      /* ... as its home knew it then; */
+    int64_t sent; /* a remote one's: its application's clock, before that */
     int64_t linger_until_ms;
     int64_t sent_ms;
     struct lk_set *set;     /* that it is a member of; NULL; it is told then */
@@ -109,6 +112,9 @@ typedef struct lk_demand {
     bool danger;        /* HELD: it was told so */
     bool guarded;       /* lk_stopping_time () */
     bool now;           /* ERRAND */
+    bool unvouched;     /* a claim: not said before a later ping than `after`
+                           was vouched for */
+    uint64_t after;     /* ... */
     bool asks_on;       /* held, and LOCK is said until answered */
     char object[];      /* of its ticket */
 } lk_demand;
@@ -168,7 +174,8 @@ struct lk_proxy {
     struct lk_set *sets; /* map */
     lk_heap set_ends;    /* by when a wait or duration ends */
     bool is_behind;      /* not all that was due could be sent at once */
-    size_t unlocking;    /* whose applications wait for UNLOCKED */
+    lk_registrations far;
+    size_t unlocking; /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
     lk_outcomes outcomes;
 };

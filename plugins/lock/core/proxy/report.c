@@ -8,6 +8,7 @@
 
 #include "demand.h"
 #include "proxy_private.h"
+#include "set.h"
 
 #include <string.h>
 
@@ -32,13 +33,24 @@ lk_report_restart (lk_proxy *proxy)
     lk_report_clear (proxy);
 }
 
+/*  A claim whose application may still believe in it.
+ *  Protocol 9.20: Reclaim. */
+static bool
+is_in_doubt (const lk_proxy *proxy, const lk_demand *demand)
+{
+    const int64_t until_ms =
+        demand->set ? demand->set->until_ms : demand->wait_until_ms;
+    return demand->state == LK_DEMAND_RESUMING && lk_demand_is_far (demand)
+           && proxy->core->now_ms < until_ms;
+}
+
 /*  protocol 9.7 */
 static bool
 belongs (const lk_proxy *proxy, const lk_demand *demand, uint8_t home)
 {
-    bool is_held = demand->state == LK_DEMAND_HELD
-                   || demand->state == LK_DEMAND_KEEPING
-                   || demand->state == LK_DEMAND_LINGERING;
+    bool is_held =
+        demand->state == LK_DEMAND_HELD || demand->state == LK_DEMAND_KEEPING
+        || demand->state == LK_DEMAND_LINGERING || is_in_doubt (proxy, demand);
     return is_held && lk_demand_home (proxy, demand) == home;
 }
 

@@ -224,6 +224,15 @@ note_wish (lk_demand *demand, const lk_app_request *request)
     demand->guarded = request->guarded;
 }
 
+/*  It is one of an application on another machine, and maybe a claim of it: not
+ *  said before its session is known to go on. Protocol 9.20: Moving. */
+static void
+note_far (lk_proxy *proxy, lk_demand *demand, const lk_app_request *request)
+{
+    demand->ticket.remote = lk_far_id_of (request);
+    lk_registration_claims (proxy, demand, request);
+}
+
 /*  It holds it already, by the lease of a former session, and goes on till that
  *  is over. Protocol 9.13: A restart. */
 static void
@@ -236,6 +245,7 @@ resume (lk_proxy *proxy, const lk_app_request *request)
     demand->ticket.token = request->token;
     demand->ticket.key = request->key;
     demand->wait_until_ms = request->lease_until_ms;
+    note_far (proxy, demand, request);
     lk_closing_note_former (proxy, request->lease_until_ms);
     if (request->lease_until_ms <= proxy->core->now_ms) {
         lk_lapse (proxy, demand, NULL); /* it was read late */
@@ -315,6 +325,7 @@ lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
     demand = take (proxy, request, LK_DEMAND_WAITING);
     demand->queue = request->wait_ms != 0;
     note_wish (demand, request);
+    note_far (proxy, demand, request);
     lk_demand_send (proxy, demand);
 }
 
@@ -441,33 +452,13 @@ lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
 
 /*  -------------------------------------------------------- gone */
 
-static void
-sets_hear (lk_proxy *proxy, uint32_t app, const lk_news *news)
-{
-    const lk_asker *asker = lk_asker_find (proxy, app);
-    lk_set *set = asker ? asker->sets : NULL;
-    while (set) {
-        lk_set *next = set->next;
-        lk_set_hear (proxy, set, news);
-        set = next;
-    }
-}
-
 /*  All that an application has goes back, but for what is to stay.
  *  Protocol 9.13. */
 void
 lk_on_app_gone (lk_proxy *proxy, uint32_t app)
 {
-    const lk_news news = {.kind = LK_NEWS_GONE};
-    lk_demand *demand;
-    lk_demand *next;
-    if (app == LK_NO_APP) {
-        return;
+    if (app != LK_NO_APP) {
+        lk_app_hear (proxy, app, &(lk_news) {.kind = LK_NEWS_GONE});
+        lk_proxy_run (proxy);
     }
-    for (demand = lk_demand_of_app (proxy, app); demand; demand = next) {
-        next = demand->sibling_next;
-        lk_demand_hear (proxy, demand, &news);
-    }
-    sets_hear (proxy, app, &news);
-    lk_proxy_run (proxy);
 }

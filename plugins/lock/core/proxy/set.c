@@ -147,6 +147,7 @@ lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
     member->queue = request->wait_ms != 0;
     lk_demand_set_owner (member, request->owner);
     member->ticket.pid = request->pid;
+    member->ticket.remote = lk_far_id_of (request);
     member->ticket.mode = request->mode;
     member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
     self->name_of[self->left] =
@@ -166,6 +167,7 @@ lk_set_new (lk_proxy *proxy, const lk_app_request *request)
     self->duration_ms = request->duration_ms;
     self->linger_ms = request->linger_ms;
     self->guarded = request->guarded;
+    self->far = request->far.number != 0;
     self->count = request->rest_count + 1;
     self->member = lk_alloc (self->count * sizeof (lk_demand *));
     self->name_of = lk_alloc (self->count * sizeof (lk_name));
@@ -250,6 +252,8 @@ lk_set_locked (lk_proxy *proxy, lk_demand *member)
         return;
     }
     self->state = LK_SET_HELD;
+    self->granted_ms = proxy->core->now_ms;
+    self->sent = lk_registration_sent (proxy, (uint32_t) self->name[0]);
     lk_set_until (proxy, self, self->duration_ms);
     lk_set_tell_locked (proxy, self);
     lk_jeopardy_look_at_set (proxy, self);

@@ -33,6 +33,9 @@ typedef struct lk_set {
     bool late;          /* ... and its duration was over */
     bool danger;        /* HELD: it was told so */
     bool guarded;       /* lk_stopping_time () */
+    bool far;           /* of an application on another machine */
+    int64_t sent;       /* ... HELD: its clock, and ours at most so late ... */
+    int64_t granted_ms; /* ... when the duration began to count */
     uint32_t pid;
     lk_course course;
     int64_t duration_ms;
@@ -75,6 +78,15 @@ void lk_set_locked (lk_proxy *proxy, lk_demand *member);
 void lk_set_resumed (lk_proxy *proxy, lk_demand *member);
 void lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error,
                     lk_name reason);
+
+/*  A later registration has that member. A set that waits has been given back,
+ *  and one that is held is its application's no more. Protocol 9.20: Sets. */
+void lk_set_moved (lk_proxy *proxy, lk_demand *member);
+
+/*  Gives back the locks of a sound request that another registration has asked
+ *  for. */
+void lk_set_give_back_elsewhere (lk_proxy *proxy,
+                                 const lk_app_request *request);
 
 /*  The application is told that it is over, unless it was, and has some time to
  *  stop before all of it goes back. */

@@ -48,6 +48,15 @@ lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
     give_back (proxy, self);
 }
 
+/*  One on another machine may not have heard it, and has until it is silent;
+ *  but for the end of its duration, which it knows.
+ *  Protocol 9.20: Taken away. */
+static bool
+is_until_silent (const lk_set *self, lk_err error)
+{
+    return self->far && error != LK_TIMEDOUT;
+}
+
 /*  The application was told, and has some time to stop what it does. */
 static void
 end (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason,
@@ -57,7 +66,7 @@ end (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason,
     self->error = error;
     self->state = LK_SET_ENDED;
     enter_all (proxy, self, LK_DEMAND_ENDED);
-    lk_set_until (proxy, self, span_ms);
+    lk_set_until (proxy, self, is_until_silent (self, error) ? 0 : span_ms);
 }
 
 /*  protocol 9.14 */
@@ -67,7 +76,8 @@ lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
     const int64_t span_ms = lk_stopping_time (proxy, self->guarded);
     if (is_held (self)) {
         end (proxy, self, error, reason, span_ms);
-    } else if (self->until_ms > proxy->core->now_ms + span_ms) {
+    } else if (!is_until_silent (self, self->error)
+               && self->until_ms > proxy->core->now_ms + span_ms) {
         lk_set_until (proxy, self, span_ms); /* nobody waits for the grace */
     }
 }
@@ -142,12 +152,19 @@ lost (lk_proxy *proxy, lk_demand *member, lk_err error, lk_name reason)
 }
 
 static void
-given_back (lk_proxy *proxy, lk_demand *member)
+drop_member (lk_proxy *proxy, lk_demand *member)
 {
     lk_set *self = member->set;
     self->member[member->place] = NULL;
     lk_demand_remove (proxy, member);
     self->left--;
+}
+
+static void
+given_back (lk_proxy *proxy, lk_demand *member)
+{
+    lk_set *self = member->set;
+    drop_member (proxy, member);
     if (self->left == 0) {
         if (self->tell_unlocked) {
             lk_set_tell (proxy, self, LK_ANSWER_UNLOCKED,
@@ -186,6 +203,25 @@ lk_lose_member (lk_proxy *proxy, lk_demand *member, const lk_news *news)
     }
 }
 
+/*  protocol 9.20: Sets */
+void
+lk_set_moved (lk_proxy *proxy, lk_demand *member)
+{
+    lk_set *self = member->set;
+    if (self->state == LK_SET_WAITING) {
+        lk_set_failed (proxy, self, LK_LOST, (lk_name) {0});
+        return;
+    }
+    drop_member (proxy, member);
+    if (self->left == 0) {
+        lk_set_destroy (proxy, self);
+    } else if (is_held (self)) {
+        self->error = LK_LOST;
+        self->state = LK_SET_ENDED;
+        lk_set_until (proxy, self, 0);
+    }
+}
+
 void
 lk_lose_held_member (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
@@ -207,6 +243,10 @@ void
 lk_set_lapse (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
     (void) news;
+    if (self->far) {
+        lk_set_failed (proxy, self, LK_DISCONNECTED, (lk_name) {0});
+        return;
+    }
     end (proxy, self, LK_DISCONNECTED, (lk_name) {0},
          lk_stopping_ms (proxy->core));
 }

@@ -22,6 +22,7 @@ claim (lk_proxy *proxy, lk_set *self, const lk_app_request *request, size_t at)
     member->ticket.token = request->claims[at].token;
     member->ticket.key = request->claims[at].key;
     lk_demand_enter (proxy, member, LK_DEMAND_RESUMING);
+    lk_registration_claims (proxy, member, request);
     lk_demand_send (proxy, member);
 }
 
@@ -57,10 +58,12 @@ lk_set_resumed (lk_proxy *proxy, lk_demand *member)
     lk_set *self = member->set;
     lk_demand_enter (proxy, member, LK_DEMAND_HELD);
     self->held++;
-    if (self->held < self->count) {
-        return;
+    if (self->held < self->count || self->state != LK_SET_RESUMING) {
+        return; /* another one may have moved on */
     }
     self->state = LK_SET_HELD;
+    self->granted_ms = proxy->core->now_ms;
+    self->sent = lk_registration_sent (proxy, (uint32_t) self->name[0]);
     lk_set_until (proxy, self, span_to (proxy, self->ends_ms));
     lk_set_tell_locked (proxy, self);
     lk_jeopardy_look_at_set (proxy, self);
@@ -76,6 +79,24 @@ lk_fail_resuming_member (lk_proxy *proxy, lk_demand *member,
     member->ticket.key = 0;
     lk_set_stop (proxy, member->set, error == LK_UNKNOWN ? LK_LOST : error,
                  (lk_name) {0});
+}
+
+/*  protocol 9.20: Sets */
+void
+lk_set_give_back_elsewhere (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_set *self = lk_set_new (proxy, request);
+    self->state = LK_SET_CLOSING;
+    self->until_ms = INT64_MAX;
+    lk_set_await_unlocked (proxy, self, &(lk_news) {.request = request});
+    while (self->left < self->count) {
+        const size_t at = self->left;
+        const lk_name name = at == 0 ? request->object : request->rest[at - 1];
+        lk_demand *member = lk_set_add (proxy, self, name, request);
+        member->ticket.rest = 0;
+        lk_demand_enter (proxy, member, LK_DEMAND_CLOSING);
+        lk_demand_send (proxy, member);
+    }
 }
 
 void

@@ -59,6 +59,10 @@ lk_stopping_say (lk_proxy *proxy, const lk_demand *demand, int64_t until_ms)
                                          .serial = demand->serial};
     stopping->object = lk_out_name (proxy->core, demand->ticket.object);
     stopping->token = demand->ticket.token;
+    if (until_ms == INT64_MAX) { /* it is silent then */
+        until_ms = proxy->core->now_ms
+                   + lk_with_margin (proxy->core->config.host_lease_ms);
+    }
     stopping->left_ms =
         until_ms > proxy->core->now_ms ? until_ms - proxy->core->now_ms : 0;
     lk_proxy_send (proxy, message, lk_demand_home (proxy, demand), 0);
@@ -93,10 +97,12 @@ lk_demand_end (lk_proxy *proxy, lk_demand *demand, lk_err error)
 
 /*  -------------------------------------------------------- single locks */
 
+/*  One on another machine may not have heard it, and has until it is silent.
+ *  Protocol 9.20: Taken away. */
 static void
 end_by (lk_proxy *proxy, lk_demand *demand, int64_t until_ms)
 {
-    if (demand->until_ms > until_ms) {
+    if (demand->until_ms > until_ms && !lk_demand_is_far (demand)) {
         demand->until_ms = until_ms;
         lk_demand_await_end (proxy, demand);
     }
@@ -108,7 +114,8 @@ end_in (lk_proxy *proxy, lk_demand *demand, int64_t span_ms)
 {
     lk_turn_give_up (proxy, demand);
     lk_demand_enter (proxy, demand, LK_DEMAND_ENDED);
-    demand->until_ms = proxy->core->now_ms + span_ms;
+    demand->until_ms = INT64_MAX;
+    end_by (proxy, demand, proxy->core->now_ms + span_ms);
     lk_demand_await_end (proxy, demand);
 }
 

@@ -33,7 +33,10 @@ apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
     lk_request_id request = op->ticket.request;
     for (size_t i = 0; i <= op->ticket_count; i++, request.serial++) {
         lk_ticket ticket = i == 0 ? op->ticket : op->tickets[i - 1];
-        if (!lk_table_find (self, request)) {
+        if (!lk_table_find (self, request)
+            && (ticket.remote.number == 0
+                || !lk_table_find_remote (self, &ticket.remote,
+                                          ticket.object))) {
             ticket.request = request;
             ticket.number = 0;
             ticket.token = 0;
@@ -133,19 +136,36 @@ take_age (lk_table *self, lk_entry *entry, const lk_op *op)
     }
 }
 
-/*  It is that of a later session of its host from now on, and held as its
- *  application knows it: a wish for another type is said again.
- *  Protocol 9.13: A restart. */
-static void
-apply_resume (lk_table *self, uint8_t home, const lk_op *op,
-              lk_notices *notices)
+/*  A remote one goes to a later registration alone, and may wait; or be kept,
+ *  though its application has not heard that. Protocol 9.20: Moving. */
+static bool
+may_go_over (const lk_table *self, uint8_t home, const lk_op *op,
+             const lk_entry *entry)
 {
-    lk_entry *entry = find_held (self, home, op->by);
-    lk_entry *own = lk_table_find (self, op->ticket.request);
-    if (!entry || entry->kept || (own && own != entry)) {
-        return;
+    const lk_entry *own = lk_table_find (self, op->ticket.request);
+    const uint64_t number = op->ticket.remote.number;
+    if (!entry || lk_queue_home (self, entry->queue) != home
+        || (own && own != entry)) {
+        return false;
     }
-    lk_queue *queue = entry->queue;
+    const lk_far *far = lk_entry_far (entry);
+    return far ? far->id.number < number
+               : number == 0 && entry->token != 0 && !entry->kept;
+}
+
+/*  Who said it before is told so, once all have it. Protocol 9.20: Moving. */
+static void
+tell_moved (lk_table *self, lk_notices *notices, lk_request_id request)
+{
+    lk_apply_tell (self, notices,
+                   &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
+                                 .request = request,
+                                 .moved = true});
+}
+
+static void
+resume_held (lk_table *self, lk_entry *entry, const lk_op *op)
+{
     lk_entry_take (self, entry);
     entry->upgrade = false;
     entry->rest = 0;
@@ -154,11 +174,33 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op,
     if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {
         entry->type = LK_SHARED;
     }
-    lk_entry_rename (self, entry, op->ticket.request);
+    lk_entry_rename (self, entry, &op->ticket);
     lk_entry_put (self, entry);
     take_age (self, entry, op);
-    lk_apply_tell_locked (self, notices, entry);
-    lk_apply_grant_or_note (self, home, queue, notices);
+}
+
+/*  It is that of a later session of its host from now on, or of a later
+ *  registration, and held as its application knows it: a wish for another type
+ *  is said again. One that waits keeps its place.
+ *  Protocol 9.13: A restart; 9.20: Moving. */
+static void
+apply_resume (lk_table *self, uint8_t home, const lk_op *op,
+              lk_notices *notices)
+{
+    lk_entry *entry = lk_table_find (self, op->by);
+    if (!may_go_over (self, home, op, entry)) {
+        return;
+    }
+    if (entry->token != 0) {
+        resume_held (self, entry, op);
+        lk_apply_tell_locked (self, notices, entry);
+        lk_apply_grant_or_note (self, home, entry->queue, notices);
+    } else {
+        lk_entry_rename_waiting (self, entry, &op->ticket);
+    }
+    if (entry->is_far) {
+        tell_moved (self, notices, op->by);
+    }
 }
 
 static uint64_t
@@ -178,7 +220,9 @@ apply_confirm (lk_table *self, uint8_t home, const lk_op *op,
     if (entry && lk_queue_home (self, entry->queue) == home) {
         self->did += digest_grant (entry);
     }
-    if (op->ticket.token == 0) {
+    if (op->ticket.remote.number != 0) {
+        tell_moved (self, notices, op->ticket.request);
+    } else if (op->ticket.token == 0) {
         lk_apply_tell (self, notices,
                        &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
                                      .request = op->ticket.request});

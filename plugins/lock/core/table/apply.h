@@ -56,6 +56,11 @@ void lk_apply_gone (lk_table *table, uint8_t home, const lk_op *op,
 bool lk_apply_report (lk_table *table, uint8_t home, const lk_op *op,
                       int64_t now_ms, lk_notices *notices);
 
+/*  Ahead of a claim in a report: what it takes the place of, as that of an
+ *  application on another machine, goes; it may become a claim of another
+ *  request. False: it is left out. apply_far.c. */
+bool lk_apply_make_way (lk_table *table, lk_ticket *claim, lk_notices *notices);
+
 void lk_apply_open (lk_table *table, uint8_t home, lk_notices *notices);
 
 #endif

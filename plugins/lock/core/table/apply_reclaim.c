@@ -14,11 +14,21 @@
  *  and so go together. A wish for another type is said again.
  *  Protocol 9.10: Claims. */
 static bool
-apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
+apply_claim (lk_table *self, const lk_ticket *reported, int64_t now_ms,
+             lk_notices *notices)
 {
+    lk_ticket own = *reported;
+    const lk_ticket *claim = &own;
     lk_doubt_make_way (self, claim);
+    if (!lk_apply_make_way (self, &own, notices)) {
+        return true; /* another one stands */
+    }
     lk_entry *entry = lk_table_find (self, claim->request);
     lk_queue *queue = lk_table_queue (self, claim->object);
+    /*  A claim in doubt does not know it. Protocol 9.20: Reclaim. */
+    if (own.ordinal == 0 && own.remote.number != 0) {
+        own.ordinal = queue ? queue->active + 1 : 1;
+    }
     if (entry && entry->queue != queue) {
         return false; /* it is for another object */
     }
@@ -77,7 +87,7 @@ lk_apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         self->reported[home][request.host] = request.session;
     }
     for (size_t i = 0; i < op->ticket_count; i++) {
-        fine = apply_claim (self, &op->tickets[i], now_ms) && fine;
+        fine = apply_claim (self, &op->tickets[i], now_ms, notices) && fine;
     }
     return fine;
 }

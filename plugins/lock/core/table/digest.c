@@ -32,6 +32,17 @@ digest_mode (const lk_ticket *ticket)
     return lk_hash_mix (hash, mode->quiet_ms);
 }
 
+/*  Nothing for one on its host. */
+static uint64_t
+mix_remote (uint64_t hash, const lk_far_id *remote)
+{
+    if (remote->number == 0) {
+        return hash;
+    }
+    hash = lk_hash_mix (lk_hash_mix (hash, remote->owner[0]), remote->owner[1]);
+    return lk_hash_mix (lk_hash_mix (hash, remote->serial), remote->number);
+}
+
 uint64_t
 lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
 {
@@ -48,7 +59,7 @@ lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         hash = lk_hash_mix (hash, facts[i]);
     }
-    return hash;
+    return mix_remote (hash, &ticket->remote);
 }
 
 uint64_t
@@ -75,10 +86,10 @@ lk_digest_notice (const lk_notice *notice)
     hash =
         lk_hash_mix (lk_hash_mix (hash, notice->request.serial), notice->token);
     hash = lk_hash_mix (hash, (uint64_t) notice->ordinal << 32 | notice->turn);
-    return lk_hash_mix (lk_hash_mix (hash, notice->key),
-                        (uint64_t) notice->held << 3
-                            | (uint64_t) notice->type << 1
-                            | (uint64_t) notice->kept);
+    return lk_hash_mix (
+        lk_hash_mix (hash, notice->key),
+        (uint64_t) notice->moved << 4 | (uint64_t) notice->held << 3
+            | (uint64_t) notice->type << 1 | (uint64_t) notice->kept);
 }
 
 /*  -------------------------------------------------------- tickets */
@@ -101,6 +112,7 @@ lk_digest_common (const lk_ticket *ticket)
     hash = lk_hash_mix (hash, ticket->request.session);
     hash = lk_hash_mix (hash, ticket->request.serial);
     hash = lk_hash_mix (hash, (uint64_t) ticket->duration_ms);
+    hash = mix_remote (hash, &ticket->remote);
     return hash + lk_digest_grant (ticket);
 }
 

@@ -54,6 +54,12 @@ lk_doubt_make_way (lk_table *self, const lk_ticket *claim)
     if (own && own->unproved) {
         lk_entry_remove (self, own);
     }
+    own = claim->remote.number == 0
+              ? NULL
+              : lk_table_find_remote (self, &claim->remote, claim->object);
+    if (own && own->unproved) {
+        lk_entry_remove (self, own);
+    }
     lk_queue *queue = lk_table_queue (self, claim->object);
     lk_entry *entry = queue ? queue->first : NULL;
     while (entry) {

@@ -7,6 +7,7 @@
 #include "entry.h"
 
 #include "digest.h"
+#include "far.h"
 #include "grant.h"
 #include "group.h"
 #include "owner.h"
@@ -173,7 +174,9 @@ leave_queue (lk_table *self, lk_entry *entry)
 static lk_entry *
 make_entry (const lk_ticket *ticket, int64_t now_ms)
 {
-    lk_entry *entry = lk_alloc (sizeof *entry);
+    const bool is_far = ticket->remote.number != 0;
+    lk_entry *entry = lk_alloc (sizeof *entry + (is_far ? sizeof (lk_far) : 0));
+    entry->is_far = is_far;
     entry->number = ticket->number;
     entry->token = ticket->token;
     entry->key = ticket->key;
@@ -204,6 +207,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     entry->queue = queue;
     entry->owner = lk_owner_join (self, ticket);
     lk_group_join (self, entry, ticket->request);
+    lk_far_join (self, entry, &ticket->remote);
     if (!entry->kept) {
         lk_group_count (entry);
     }
@@ -241,6 +245,7 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     self->tickets[entry->queue->lot]--;
     lk_queue *queue = leave_queue (self, entry);
     lk_group_leave (self, entry);
+    lk_far_leave (self, entry);
     lk_owner_leave (self, entry->owner);
     lk_free (entry->memo);
     lk_free (entry);
@@ -267,19 +272,48 @@ lk_entry_put (lk_table *self, lk_entry *entry)
     return grant;
 }
 
+static void
+set_owner (lk_table *self, lk_entry *entry, const lk_ticket *asking)
+{
+    lk_owner *former = entry->owner;
+    entry->owner = lk_owner_join (self, asking);
+    lk_owner_leave (self, former);
+}
+
 /*  Its grant is in no sum just now. */
 void
-lk_entry_rename (lk_table *self, lk_entry *entry, lk_request_id request)
+lk_entry_rename (lk_table *self, lk_entry *entry, const lk_ticket *asking)
 {
-    LK_ASSERT (!entry->kept);
     lk_unsaved_add (self, entry);
     entry->unsaved = false; /* under its other name it is not there yet */
     sum_rest (self, entry, LESS);
-    lk_group_uncount (entry);
+    if (!entry->kept) {
+        lk_group_uncount (entry);
+    }
     lk_group_leave (self, entry);
-    lk_group_join (self, entry, request);
-    lk_group_count (entry);
+    lk_group_join (self, entry, asking->request);
+    if (entry->is_far) {
+        lk_entry_far (entry)->id.number = asking->remote.number;
+        set_owner (self, entry, asking);
+    }
+    if (!entry->kept) {
+        lk_group_count (entry);
+    }
     sum_rest (self, entry, MORE);
+}
+
+void
+lk_entry_rename_waiting (lk_table *self, lk_entry *entry,
+                         const lk_ticket *asking)
+{
+    lk_table_forget_listing (self);
+    lk_table_unwatch (self, entry);
+    sum_grant (self, entry, LESS);
+    entry->confirmed = false;
+    lk_entry_rename (self, entry, asking);
+    self->did += sum_grant (self, entry, MORE);
+    lk_entry_watch (self, entry);
+    lk_unsaved_add (self, entry);
 }
 
 void

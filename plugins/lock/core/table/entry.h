@@ -24,8 +24,14 @@ lk_queue *lk_entry_remove (lk_table *table, lk_entry *entry);
 void lk_entry_take (lk_table *table, lk_entry *entry);
 uint64_t lk_entry_put (lk_table *table, lk_entry *entry);
 
-/*  In between: it is another request's of its host. */
-void lk_entry_rename (lk_table *table, lk_entry *entry, lk_request_id request);
+/*  In between: it is another request's of its host; or of its application on
+ *  another machine, of a later registration, whose address is another one. */
+void lk_entry_rename (lk_table *table, lk_entry *entry,
+                      const lk_ticket *asking);
+
+/*  The same of one that waits, where it is. */
+void lk_entry_rename_waiting (lk_table *table, lk_entry *entry,
+                              const lk_ticket *asking);
 
 /*  Its mode, but for the bound. */
 void lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode);

@@ -195,11 +195,19 @@ lk_entry_mode (const lk_entry *entry)
                            .is_static = entry->is_static};
 }
 
+lk_far *
+lk_entry_far (const lk_entry *entry)
+{
+    return entry->is_far ? (lk_far *) (entry + 1) : NULL;
+}
+
 lk_ticket
 lk_entry_ticket (const lk_entry *entry)
 {
+    const lk_far *far = lk_entry_far (entry);
     return (lk_ticket) {.request = lk_entry_request (entry),
                         .object = lk_entry_object (entry),
+                        .remote = far ? far->id : (lk_far_id) {.number = 0},
                         .owner = {entry->owner->address, entry->owner->size},
                         .pid = entry->owner->pid,
                         .number = entry->number,

@@ -7,6 +7,7 @@
 #include "table.h"
 
 #include "entry.h"
+#include "far.h"
 #include "grant.h"
 
 #include <string.h>
@@ -32,6 +33,12 @@ hash_of_owner (const lk_index_link *link)
     return ((const lk_owner *) link)->hash;
 }
 
+static uint32_t
+hash_of_far (const lk_index_link *link)
+{
+    return lk_far_hash (&((const lk_far *) link)->id);
+}
+
 static uint32_t *
 place_in_audits (void *entry)
 {
@@ -54,6 +61,7 @@ lk_table_init (lk_table *self)
         lk_index_init (&self->queues[lot], hash_in_lot);
     }
     lk_index_init (&self->waited_for, hash_of_waited);
+    lk_index_init (&self->fars, hash_of_far);
     lk_index_init (&self->owners, hash_of_owner);
     lk_heap_init (&self->audits, place_in_audits);
     lk_heap_init (&self->timed, place_in_timed);
@@ -118,6 +126,7 @@ lk_table_clear (lk_table *self)
 {
     lk_table_forget_listing (self);
     free_groups (self);
+    (void) lk_index_clear (&self->fars); /* its links are the entries' own */
     free_links (&self->waited_for);
     for (size_t lot = 0; lot < LK_LOTS; lot++) {
         free_queues (&self->queues[lot]);

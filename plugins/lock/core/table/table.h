@@ -91,7 +91,15 @@ struct lk_entry {
                            in a term as soon as that home has looked at it */
     bool unproved : 1;  /* held, as an old journal says: lk_ticket */
     bool unsaved : 1;   /* is in the table's list of those */
+    bool is_far : 1;    /* lk_entry_far () */
 };
+
+/*  Of a ticket of an application on another machine: whichever request it is,
+ *  this finds it. It stands behind its entry. */
+typedef struct {
+    lk_index_link link; /* in the table's index, by owner and serial */
+    lk_far_id id;
+} lk_far;
 
 /*  Of an object that has, or had, more tickets than one: what spares to look
  *  at all of them. */
@@ -141,6 +149,7 @@ typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
     lk_index queues[LK_LOTS];
     lk_index waited_for; /* every queue that somebody waits in, and others */
+    lk_index fars;
     lk_index owners;
     lk_owner *last_owner; /* that was looked for, kept without tickets; NULL */
     lk_group *groups;     /* map */
@@ -206,6 +215,7 @@ typedef struct {
     bool kept;             /* LOCKED */
     bool held;             /* CHECKED: with the token that was asked for */
     bool vital;            /* what it follows from changed what is kept */
+    bool moved;            /* UNLOCKED: it is another request's now */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
 } lk_notice;
 
@@ -253,6 +263,8 @@ int64_t lk_table_shared_ms (const lk_table *self, const lk_queue *queue);
 
 /*  Looks; NULL if there is none. */
 lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
+lk_entry *lk_table_find_remote (const lk_table *self, const lk_far_id *remote,
+                                lk_name object);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
 lk_group *lk_table_group (const lk_table *self, lk_host host, uint64_t session);
 
@@ -296,6 +308,7 @@ uint64_t lk_table_length (const lk_table *self);
 lk_ticket lk_entry_ticket (const lk_entry *entry);
 lk_request_id lk_entry_request (const lk_entry *entry);
 lk_name lk_entry_object (const lk_entry *entry);
+lk_far *lk_entry_far (const lk_entry *entry); /* NULL: on its host */
 lk_lock_mode lk_entry_mode (const lk_entry *entry);
 
 /*  Its memo, made or emptied if there is none of this term; and NULL if there

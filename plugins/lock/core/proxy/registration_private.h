@@ -1,0 +1,42 @@
+/*  registration_private.h - what the files of registrations share
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *      registration_parts.c  how one is found, its times, its clock
+ *      registration.c        its life, and the answers to LEASE
+ */
+
+#ifndef LK_REGISTRATION_PRIVATE_H
+#define LK_REGISTRATION_PRIVATE_H
+
+#include "proxy_private.h"
+#include "registration.h"
+
+/*  That of the same owner and number; that whose requests are that
+ *  application's; NULL. */
+lk_registration *lk_registration_of_owner (const lk_proxy *proxy,
+                                           const lk_registered *id);
+lk_registration *lk_registration_of_app (const lk_proxy *proxy, uint32_t app);
+
+/*  What it is given at a time. */
+int64_t lk_registration_lease (const lk_proxy *proxy,
+                               const lk_registration *self);
+
+/*  Silence comes no sooner than said before, nor before a quarter more than
+ *  that. */
+void lk_registration_stay (lk_proxy *proxy, lk_registration *self,
+                           int64_t left_ms);
+
+/*  It waits for a ping to be vouched for; or for none any more. */
+void lk_registration_await_ping (lk_proxy *proxy, lk_registration *self);
+void lk_registration_await_no_more (lk_proxy *proxy, lk_registration *self);
+
+/*  A ping is sent at once, if none is under way for others. */
+void lk_registrations_hurry (lk_proxy *proxy);
+
+/*  Its application's clock showed that. */
+void lk_registration_note_clock (const lk_proxy *proxy, lk_registration *self,
+                                 int64_t sent);
+
+#endif
