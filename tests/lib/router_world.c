@@ -97,6 +97,21 @@ user_of (void *shell, const lk_identity *identity)
     return NULL;
 }
 
+/*  By which key an application on another machine comes. */
+static const char *
+client_of (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    return LK_ROUTER_WORLD_KEY (identity->bytes[identity->size - 1]);
+}
+
+static void
+hang_up (void *shell, lk_local *local)
+{
+    (void) shell;
+    (void) local;
+}
+
 static void
 met (void *shell, const lk_identity *identity)
 {
@@ -120,6 +135,8 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
+    .client = client_of,
+    .hang_up = hang_up,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
@@ -220,7 +237,9 @@ is_subscriber (const lk_topic *topic, const lk_local *local)
 static size_t
 check_local (const lk_route *route, const lk_local *local)
 {
-    LK_ASSERT (lk_route_by_identity (route, &local->out.identity) == local);
+    LK_ASSERT (
+        lk_route_by_identity (route, local->out.side, &local->out.identity)
+        == local);
     LK_ASSERT (lk_route_by_service (route, lk_slice_of (local->service))
                == local);
     LK_ASSERT (local->watch == local && !local->out.stranger);

@@ -236,12 +236,13 @@ static char server[LK_CURVE_USER_SIZE]; /* who is dialled */
 static int over, denied;
 
 static bool
-may_come (void *asked, const char *public_key, const char *address,
+may_come (void *asked, const lk_zap_caller *caller,
           char name[LK_CURVE_USER_SIZE])
 {
     ck_assert_ptr_eq (asked, &keyring);
-    ck_assert_str_eq (address, "127.0.0.1");
-    return lk_keyring_admit (&keyring, public_key, 1000, name);
+    ck_assert_str_eq (caller->address, "127.0.0.1");
+    ck_assert (!caller->is_client);
+    return lk_keyring_admit (&keyring, caller->public_key, 1000, name);
 }
 
 static void

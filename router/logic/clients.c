@@ -1,0 +1,184 @@
+/*  clients.c - applications on other machines, which come by a port of theirs
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "clients.h"
+#include "keys.h"
+#include "session.h"
+
+#include "net/log.h"
+#include "wire/frame.h"
+#include "wire/message_frame.h"
+#include "wire/reasons.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <utlist.h>
+
+/*  As whom zap.h lets one in: this and its public key. */
+#define USER "client "
+
+/*  -------------------------------------------------------- coming */
+
+void
+lk_clients_note_refusal (lk_router *self, const char *reason,
+                         const char *address)
+{
+    lk_refusal refusal = {.what = "refused"};
+    snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
+    snprintf (refusal.address, sizeof refusal.address, "%s", address);
+    self->count.refused++;
+    if (lk_refusals_note (&self->clients.refusals, &refusal, self->now_ms)) {
+        lk_log_warning ("clients: refused: %s address=%s", reason, address);
+    }
+}
+
+bool
+lk_clients_admit (lk_router *self, const char *public_key, const char *address,
+                  char user[LK_CURVE_USER_SIZE])
+{
+    char reason[LK_REASON_LEN_MAX + 1];
+    if (lk_client_keys_find (&self->clients, public_key) != NULL) {
+        snprintf (user, LK_CURVE_USER_SIZE, USER "%s", public_key);
+        return true;
+    }
+    snprintf (reason, sizeof reason, "the settings do not have its key %s",
+              public_key);
+    lk_clients_note_refusal (self, reason, address);
+    return false;
+}
+
+const char *
+lk_clients_key_of (const char *user)
+{
+    const size_t head = strlen (USER);
+    return user != NULL && strncmp (user, USER, head) == 0 ? user + head : NULL;
+}
+
+/*  -------------------------------------------------------- sessions */
+
+/*  NULL: it is withdrawn, or the connection is over. */
+static const lk_client_key *
+key_of (const lk_router *self, const lk_identity *identity)
+{
+    const char *key = self->calls->client (self->shell, identity);
+    return key != NULL ? lk_client_keys_find (&self->clients, key) : NULL;
+}
+
+lk_local *
+lk_clients_session (lk_router *self, const lk_identity *identity)
+{
+    lk_local *local =
+        lk_route_by_identity (&self->route, LK_SIDE_CLIENTS, identity);
+    const char *key =
+        local != NULL ? self->calls->client (self->shell, identity) : NULL;
+    if (key != NULL && strcmp (key, local->far->key) != 0) {
+        lk_session_end (self, local, LK_SESSION_CUT);
+        return NULL;
+    }
+    if (local != NULL) {
+        lk_route_hear_far (&self->route, local, self->now_ms);
+    }
+    return local;
+}
+
+/*  To its router, and the lock service of any one host. */
+const char *
+lk_clients_objection (const lk_router *self, const lk_frame_header *header)
+{
+    const lk_address *to = &header->to_parts;
+    const bool is_ours = lk_slice_is (to->service, "router")
+                         && lk_router_is_host (self, to->host);
+    const bool is_lock =
+        lk_slice_is (to->service, "lock") && !lk_slice_is (to->host, "*");
+    return (is_ours || is_lock) && header->body_kind != LK_BODY_PACKED
+               ? NULL
+               : LK_INVALID_NOT_YOURS;
+}
+
+const char *
+lk_clients_complaint (const lk_router *self, const lk_source *source,
+                      const lk_message *message)
+{
+    const lk_client_key *key = key_of (self, source->identity);
+    if (key == NULL) {
+        return "the settings do not have your key any more";
+    }
+    if (!lk_message_flag (message, "application")) {
+        return "you may be an application only";
+    }
+    return lk_client_keys_allow (key->key, lk_message_text (message, "service"))
+               ? NULL
+               : "your name is to be 'far-', the first 8 bytes of your public "
+                 "key in hexadecimal digits, '-', and more";
+}
+
+const char *
+lk_clients_enter (lk_router *self, const lk_source *source, lk_local *local)
+{
+    const lk_client_key *key = key_of (self, source->identity);
+    return lk_route_set_far (&self->route, local, key, self->now_ms) == LK_OK
+               ? NULL
+               : "too many sessions of applications on other machines";
+}
+
+bool
+lk_clients_take_over (lk_router *self, const lk_source *source,
+                      lk_local *holder)
+{
+    const lk_client_key *key = source->side == LK_SIDE_CLIENTS
+                                   ? key_of (self, source->identity)
+                                   : NULL;
+    if (key == NULL || holder->far == NULL
+        || strcmp (holder->far->key, key->key) != 0) {
+        return false;
+    }
+    self->calls->hang_up (self->shell, holder);
+    lk_session_end (self, holder, LK_SESSION_CUT);
+    return true;
+}
+
+void
+lk_clients_work (lk_router *self)
+{
+    lk_local *local;
+    while ((local = self->route.far) != NULL
+           && local->far->heard_ms + LK_CLIENT_SILENT_MS <= self->now_ms) {
+        lk_session_end (self, local, LK_SESSION_CUT);
+    }
+}
+
+/*  -------------------------------------------------------- CLIENTKEYS */
+
+/*  Who came by a key that is gone is cut off. */
+static void
+end_withdrawn (lk_router *self)
+{
+    lk_local *local, *next;
+    DL_FOREACH_SAFE2 (self->route.far, local, next, far_next) {
+        if (lk_client_keys_find (&self->clients, local->far->key) == NULL) {
+            lk_log_notice ("clients: withdrawn: %s client=%s", local->far->key,
+                           local->far->client);
+            self->calls->hang_up (self->shell, local);
+            lk_session_end (self, local, LK_SESSION_CUT);
+        }
+    }
+}
+
+void
+lk_clients_on_keys (lk_router *self, const lk_source *source,
+                    const lk_message *message)
+{
+    const char *reason =
+        lk_keys_teller_objection (self, source, self->clients.keeper);
+    if (reason != NULL) {
+        lk_keys_refuse (self, source, message, reason);
+        return;
+    }
+    snprintf (self->clients.keeper, sizeof self->clients.keeper, "%s",
+              source->local->service);
+    lk_client_keys_take (&self->clients, message, "keys");
+    end_withdrawn (self);
+}
