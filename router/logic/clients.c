@@ -22,9 +22,8 @@
 
 /*  -------------------------------------------------------- coming */
 
-void
-lk_clients_note_refusal (lk_router *self, const char *reason,
-                         const char *address)
+static void
+note_refusal (lk_router *self, const char *reason, const char *address)
 {
     lk_refusal refusal = {.what = "refused"};
     snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
@@ -46,8 +45,20 @@ lk_clients_admit (lk_router *self, const char *public_key, const char *address,
     }
     snprintf (reason, sizeof reason, "the settings do not have its key %s",
               public_key);
-    lk_clients_note_refusal (self, reason, address);
+    note_refusal (self, reason, address);
+    self->clients.denied++;
     return false;
+}
+
+/*  libzmq does not say from where. */
+void
+lk_clients_denied (lk_router *self)
+{
+    if (self->clients.denied > 0) {
+        self->clients.denied--;
+    } else {
+        note_refusal (self, "it does not know our key, or speaks without", "?");
+    }
 }
 
 const char *

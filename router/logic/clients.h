@@ -19,8 +19,10 @@ void lk_clients_on_keys (lk_router *self, const lk_source *source,
 /*  Whether who has that key may connect, and as whom; a refusal is logged. */
 bool lk_clients_admit (lk_router *self, const char *public_key,
                        const char *address, char user[LK_CURVE_USER_SIZE]);
-void lk_clients_note_refusal (lk_router *self, const char *reason,
-                              const char *address);
+
+/*  A connection ended before it was known who is there: refused, or one that
+ *  could not even be asked for its key. */
+void lk_clients_denied (lk_router *self);
 
 /*  The key of who was let in so; NULL: that is not of an application. */
 const char *lk_clients_key_of (const char *user);

@@ -457,8 +457,7 @@ take_client_broken (void *user, const lk_identity *from)
 static void
 take_client_denied (void *user)
 {
-    lk_clients_note_refusal (
-        woken (user), "it does not know our key, or speaks without", "?");
+    lk_clients_denied (woken (user));
 }
 
 static void

@@ -21,6 +21,7 @@ typedef struct {
     size_t count;
     char keeper[LK_SERVICE_LEN_MAX + 1]; /* the service that told them; "" */
     lk_refusals refusals;                /* for the log */
+    size_t denied; /* connections refused, whose end is not told yet */
 } lk_client_keys;
 
 /*  The one that has that public key; NULL: none may come by it. */
