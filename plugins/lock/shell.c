@@ -161,9 +161,9 @@ end_app (lk_lockd *self, lk_app *app)
     }
 }
 
-/*  Another process under a name that we know: the one before is gone. On another
- *  machine (it has a key) what is asked for is of its registrations, which end
- *  by themselves. */
+/*  Another process under a name that we know: the one before is gone. On
+ *  another machine (it has a key) what is asked for is of its registrations,
+ *  which end by themselves. */
 static void
 app_is_up (lk_lockd *self, const char *address, uint32_t pid, const char *key)
 {

@@ -5,6 +5,7 @@
  */
 
 #include "forward.h"
+#include "callers.h"
 #include "clients.h"
 #include "control.h"
 #include "deliver.h"
@@ -106,7 +107,7 @@ objection (const lk_router *self, const lk_source *source,
         return session_objection (self, source, header);
     case LK_FROM_CLIENT:
         problem = session_objection (self, source, header);
-        return problem != NULL ? problem : lk_clients_objection (self, header);
+        return problem != NULL ? problem : lk_callers_objection (self, header);
     case LK_FROM_NEIGHBOUR:
     case LK_FROM_REMOTE:
         if (!lk_slice_is (from->host, source->link->host)) {

@@ -5,7 +5,7 @@
  */
 
 #include "session.h"
-#include "clients.h"
+#include "callers.h"
 #include "deliver.h"
 #include "events.h"
 #include "undelivered.h"
@@ -130,7 +130,7 @@ complaint (const lk_router *self, const lk_source *source,
         return "no process number";
     }
     return source->side == LK_SIDE_CLIENTS
-               ? lk_clients_complaint (self, source, message)
+               ? lk_callers_complaint (self, source, message)
                : objection (self, source, message, text, size);
 }
 
@@ -141,7 +141,12 @@ is_taken (lk_router *self, const lk_source *source, const char *service,
 {
     lk_local *holder =
         lk_route_by_service (&self->route, lk_slice_of (service));
-    if (holder == NULL || lk_clients_take_over (self, source, holder)) {
+    if (holder == NULL) {
+        return false;
+    }
+    if (lk_callers_is_same (self, source, holder)) {
+        self->calls->hang_up (self->shell, holder);
+        lk_session_end (self, holder, LK_SESSION_CUT);
         return false;
     }
     const uint32_t pid = holder->pid;
@@ -179,7 +184,7 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
         lk_route_charge_user (&self->route, local);
     }
     const char *problem = source->side == LK_SIDE_CLIENTS
-                              ? lk_clients_enter (self, source, local)
+                              ? lk_callers_enter (self, source, local)
                               : NULL;
     if (problem != NULL) {
         lk_route_remove (&self->route, local);

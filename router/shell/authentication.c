@@ -5,7 +5,7 @@
  */
 
 #include "authentication.h"
-#include "clients.h"
+#include "callers.h"
 #include "neighbour.h"
 
 #include "net/clock.h"
@@ -25,7 +25,7 @@ may_connect (void *user, const lk_zap_caller *caller,
     lk_router *router = self->router;
     router->now_ms = lk_clock_ms ();
     if (caller->is_client) {
-        return lk_clients_admit (router, caller->public_key, caller->address,
+        return lk_callers_admit (router, caller->public_key, caller->address,
                                  name);
     }
     if (lk_keyring_admit (&router->keyring, caller->public_key, router->now_ms,

@@ -24,7 +24,8 @@ typedef struct {
 } lk_authentication;
 
 /*  Reads the keys, makes that for applications on other machines if it is not
- *  there, and answers who may connect, unless nobody needs keys. Comes ahead of any socket that is bound with keys. */
+ *  there, and answers who may connect, unless nobody needs keys. Comes ahead of
+ *  any socket that is bound with keys. */
 lk_err lk_authentication_open (lk_authentication *self, lk_loop *loop,
                                const lk_router_options *options,
                                lk_problem *problem);

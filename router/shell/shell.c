@@ -6,6 +6,7 @@
 
 #include "shell.h"
 #include "authentication.h"
+#include "callers.h"
 #include "clients.h"
 #include "ends.h"
 #include "events.h"
@@ -144,7 +145,7 @@ static const char *
 key_of_caller (void *shell, const lk_identity *identity)
 {
     const lk_shell *self = shell;
-    return lk_clients_key_of (lk_listener_user (self->clients, identity));
+    return lk_callers_key_of (lk_listener_user (self->clients, identity));
 }
 
 static lk_err
@@ -457,7 +458,7 @@ take_client_broken (void *user, const lk_identity *from)
 static void
 take_client_denied (void *user)
 {
-    lk_clients_denied (woken (user));
+    lk_callers_denied (woken (user));
 }
 
 static void

@@ -72,8 +72,8 @@ lk_err lk_router_options_address (const lk_router_options *self,
     __attribute__ ((warn_unused_result));
 
 /*  HOST:PORT where applications on other machines find us, now that `bound`
- *  (tcp://...) is known; its host is that of `address`, where others dial us, if
- *  `bound` is at all addresses. */
+ *  (tcp://...) is known; its host is that of `address`, where others dial us,
+ *  if `bound` is at all addresses. */
 void lk_router_clients_address (const char *bound, const char *address,
                                 char *found, size_t size);
 
