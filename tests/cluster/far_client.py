@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
 from lockkeeper import _frame  # noqa: E402
 from lockkeeper._frame import Message  # noqa: E402
 
-HANG_S = 60  # what takes longer hangs
+HANG_S = 30  # what takes longer hangs
 
 
 def clock_ms():

@@ -387,6 +387,7 @@ read_registration (lk_ask *self, bool has_drawn)
     if (!self->far) {
         return;
     }
+    needs (self, false, "lease_until", "is for applications of this host");
     core->far.number =
         (uint64_t) read_number (self, "registration", 1, COUNT_MAX, 0);
     if (!has (self, "registration")) {
