@@ -100,8 +100,9 @@ lk_route_set_far (lk_route *self, lk_local *local, const lk_client_key *key,
                   int64_t now_ms)
 {
     if (self->far_count >= LK_CLIENT_SESSIONS_MAX
-        || (self->far_count >= LK_CLIENT_SESSIONS_OF_KEY
-            && count_of_key (self, key->key) >= LK_CLIENT_SESSIONS_OF_KEY)) {
+        || (self->far_count >= LK_CLIENT_SESSIONS_OF_KEY_MAX
+            && count_of_key (self, key->key)
+                   >= LK_CLIENT_SESSIONS_OF_KEY_MAX)) {
         return LK_OVERLOADED;
     }
     local->far = lk_alloc (sizeof *local->far);

@@ -23,8 +23,8 @@ typedef struct lk_user lk_user;
 
 /*  What an application on another machine has beside. */
 typedef struct {
-    char key[LK_HOST_KEY_SIZE];         /* public, of its connection */
-    char client[LK_CLIENT_LEN_MAX + 1]; /* whose that is */
+    char key[LK_HOST_KEY_SIZE];       /* public, of its connection */
+    char client[LK_HOST_LEN_MAX + 1]; /* whose that is */
     int64_t heard_ms;
 } lk_local_far;
 

@@ -58,11 +58,10 @@ const lk_host_key *lk_host_key_of (const lk_host_key *keys, size_t count,
                                    const char *host);
 
 /*  By which key applications on another machine are known. */
-#define LK_CLIENT_LEN_MAX LK_HOST_LEN_MAX /* of the machine's name */
 #define LK_CLIENT_KEYS_MAX 500
 
 typedef struct {
-    char client[LK_CLIENT_LEN_MAX + 1];
+    char client[LK_HOST_LEN_MAX + 1];
     char key[LK_HOST_KEY_SIZE];
 } lk_client_key;
 
@@ -71,7 +70,7 @@ size_t lk_common_settings_clients (const char *text,
                                    lk_client_key keys[LK_CLIENT_KEYS_MAX]);
 
 /*  "NAME KEY", as such a line has it; false: that is none. */
-#define LK_CLIENT_KEY_LINE_SIZE (LK_CLIENT_LEN_MAX + 1 + LK_HOST_KEY_SIZE)
+#define LK_CLIENT_KEY_LINE_SIZE (LK_HOST_LEN_MAX + 1 + LK_HOST_KEY_SIZE)
 bool lk_client_key_read (lk_client_key *self, const char *value);
 void lk_client_key_write (const lk_client_key *self,
                           char value[LK_CLIENT_KEY_LINE_SIZE]);

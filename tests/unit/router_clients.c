@@ -332,7 +332,7 @@ END_TEST
 START_TEST (too_many)
 {
     char name[80], connection[32];
-    for (int i = 0; i < LK_CLIENT_SESSIONS_OF_KEY; i++) {
+    for (int i = 0; i < LK_CLIENT_SESSIONS_OF_KEY_MAX; i++) {
         snprintf (name, sizeof name, ONE "-%d", i);
         snprintf (connection, sizeof connection, "a%d", i);
         come (connection, name);
