@@ -222,6 +222,28 @@ START_TEST (claims)
 }
 END_TEST
 
+/*  A process of this host that has its number by chance is not shown. */
+START_TEST (no_process_of_this_host)
+{
+    lk_message *question = new_message (APP, "LOCKOWNERS", 1);
+    lk_message *ticket = lk_message_row_new ();
+    hear ("app-lock-far");
+    forget_sent ();
+    lockd.session = 3;
+    node.demand = (lk_node_demand) {.app = app, .app_serial = 1, .pid = 4711};
+    lk_message_set_number (ticket, "session", 3);
+    lk_message_set_number (ticket, "serial", 1);
+    lk_message_set_number (ticket, "pid", 4711);
+    lk_message_add_row (question, "tickets", &ticket);
+    give (question);
+    lk_message *row =
+        lk_message_row (only_sent (APP, "LOCKOWNERS"), "owners", 0);
+    ck_assert_ptr_nonnull (row);
+    ck_assert (!lk_message_has (row, "command"));
+    lk_message_destroy (&row);
+}
+END_TEST
+
 /*  Its session with the router ends, and comes again: that is no end. */
 START_TEST (a_session_is_cut)
 {
@@ -374,6 +396,7 @@ main (void)
     tcase_add_test (tcase, says_goodbye);
     tcase_add_test (tcase, locks);
     tcase_add_test (tcase, claims);
+    tcase_add_test (tcase, no_process_of_this_host);
     tcase_add_test (tcase, a_session_is_cut);
     tcase_add_test (tcase, a_router_is_lost);
     tcase_add_test (tcase, fields_that_make_no_sense);
