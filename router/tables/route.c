@@ -84,29 +84,42 @@ forget_payer (lk_route *self, lk_user *user)
 
 /*  -------------------------------------------------------- other machines */
 
-static size_t
-count_of_key (const lk_route *self, const char *key)
+static lk_machine *
+find_machine (lk_route *self, const char *key)
 {
-    const lk_local *local;
-    size_t count = 0;
-    DL_FOREACH2 (self->far, local, far_next) {
-        count += strcmp (local->far->key, key) == 0;
+    lk_machine *machine;
+    HASH_FIND_STR (self->machines, key, machine);
+    if (machine == NULL) {
+        machine = lk_alloc (sizeof *machine);
+        snprintf (machine->key, sizeof machine->key, "%s", key);
+        HASH_ADD_STR (self->machines, key, machine);
     }
-    return count;
+    return machine;
+}
+
+static void
+forget_machine (lk_route *self, lk_machine *machine)
+{
+    if (--machine->sessions == 0) {
+        HASH_DELETE (hh, self->machines, machine);
+        lk_free (machine);
+    }
 }
 
 lk_err
 lk_route_set_far (lk_route *self, lk_local *local, const lk_client_key *key,
                   int64_t now_ms)
 {
-    if (self->far_count >= LK_CLIENT_SESSIONS_MAX
-        || (self->far_count >= LK_CLIENT_SESSIONS_OF_KEY_MAX
-            && count_of_key (self, key->key)
-                   >= LK_CLIENT_SESSIONS_OF_KEY_MAX)) {
+    if (self->far_count >= LK_CLIENT_SESSIONS_MAX) {
         return LK_OVERLOADED;
     }
+    lk_machine *machine = find_machine (self, key->key);
+    if (machine->sessions >= LK_CLIENT_SESSIONS_OF_KEY_MAX) {
+        return LK_OVERLOADED;
+    }
+    machine->sessions++;
     local->far = lk_alloc (sizeof *local->far);
-    *local->far = (lk_local_far) {.heard_ms = now_ms};
+    *local->far = (lk_local_far) {.heard_ms = now_ms, .machine = machine};
     snprintf (local->far->key, sizeof local->far->key, "%s", key->key);
     snprintf (local->far->client, sizeof local->far->client, "%s", key->client);
     DL_APPEND2 (self->far, local, far_prev, far_next);
@@ -128,6 +141,7 @@ forget_far (lk_route *self, lk_local *local)
     if (local->far != NULL) {
         DL_DELETE2 (self->far, local, far_prev, far_next);
         self->far_count--;
+        forget_machine (self, local->far->machine);
         lk_free (local->far);
     }
 }

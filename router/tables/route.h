@@ -20,10 +20,12 @@
 typedef struct lk_local lk_local;
 typedef struct lk_topic lk_topic;
 typedef struct lk_user lk_user;
+typedef struct lk_machine lk_machine;
 
 /*  What an application on another machine has beside. */
 typedef struct {
     char key[LK_HOST_KEY_SIZE];       /* public, of its connection */
+    lk_machine *machine;              /* all of that key */
     char client[LK_HOST_LEN_MAX + 1]; /* whose that is */
     int64_t heard_ms;
 } lk_local_far;
@@ -68,11 +70,19 @@ struct lk_user {
     UT_hash_handle hh;
 };
 
+/*  How many sessions another machine has. */
+struct lk_machine {
+    char key[LK_HOST_KEY_SIZE];
+    size_t sessions;
+    UT_hash_handle hh;
+};
+
 typedef struct {
     lk_local *by_identity[LK_SIDE_COUNT];
     lk_local *by_service; /* in the order of their coming */
     lk_local *far;        /* of these, applications on other machines: */
     size_t far_count;     /* who was silent longest first */
+    lk_machine *machines;
     lk_topic *topics;
     lk_user *users;
     lk_budget budget; /* of all sessions */

