@@ -61,8 +61,12 @@ class Client:
         if serial is None:
             self.serial += 10
             serial = self.serial
-        self.socket.send(_frame.encode(Message(
-            to, sender or self.address, command, serial, body)))
+        try:
+            self.socket.send(_frame.encode(Message(
+                to, sender or self.address, command, serial, body)),
+                zmq.DONTWAIT)
+        except zmq.Again:
+            pass  # it was refused: libzmq does not connect again
         return serial
 
     def hear(self, wait_s=HANG_S):
