@@ -9,6 +9,7 @@
 
 #include "lockd.h"
 
+#include "far.h"
 #include "in.h"
 #include "look.h"
 #include "out.h"
@@ -19,6 +20,7 @@
 #include "wire/address.h"
 #include "wire/reasons.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const subscriptions[] = {
@@ -159,17 +161,23 @@ end_app (lk_lockd *self, lk_app *app)
     }
 }
 
-/*  Another process under a name that we know: the one before is gone. */
+/*  Another process under a name that we know: the one before is gone. On
+ *  another machine (it has a key) what is asked for is of its registrations,
+ *  which end by themselves. */
 static void
-app_is_up (lk_lockd *self, const char *address, uint32_t pid)
+app_is_up (lk_lockd *self, const char *address, uint32_t pid, const char *key)
 {
     lk_app *app = lk_apps_find (&self->apps, address);
+    if (lk_address_is_far (lk_slice_of (address)) != (key != NULL)) {
+        return; /* the router is older than we are */
+    }
     if (app && app->pid && pid && app->pid != pid) {
         end_app (self, app);
     }
     app = lk_apps_intern (&self->apps, address);
     if (app) {
         app->pid = pid;
+        snprintf (app->key, sizeof app->key, "%s", key ? key : "");
         app->attached = self->attachment;
         lk_lockd_resend (self, app);
     }
@@ -181,7 +189,8 @@ app_is_up (lk_lockd *self, const char *address, uint32_t pid)
 static bool
 is_cut_off (const lk_app *app)
 {
-    return app->pid != 0 && lk_process_is_alive ((pid_t) app->pid);
+    return app->key[0] == '\0' && app->pid != 0
+           && lk_process_is_alive ((pid_t) app->pid);
 }
 
 static void
@@ -199,22 +208,33 @@ app_is_down (lk_lockd *self, const char *address, const char *reason)
     }
 }
 
-/*  Those that did not come back, to a router that did or at all. */
+/*  Those that did not come back, to a router that did or at all. The end of one
+ *  is a step, which may be that of others. */
 static void
 end_lost_apps (lk_lockd *self)
 {
     lk_app *app, *next;
+    const size_t all = HASH_CNT (by_number, self->apps.by_number);
+    uint32_t *lost = lk_alloc ((all + 1) * sizeof *lost);
+    size_t count = 0;
     HASH_ITER (by_number, self->apps.by_number, app, next) {
-        if (app->attached == self->attachment) {
+        if (app->attached == self->attachment || app->far) {
             continue;
         }
         if (is_cut_off (app)) {
             look_for_lost_apps (self);
         } else {
+            lost[count++] = app->number;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        app = lk_apps_by_number (&self->apps, lost[i]);
+        if (app) {
             lk_log_info ("application did not come back app=%s", app->address);
             end_app (self, app);
         }
     }
+    lk_free (lost);
 }
 
 static void
@@ -259,7 +279,8 @@ take_status (lk_lockd *self, const lk_message *event)
     if (strcmp (service, "lock") != 0) {
         if (own && up) {
             int64_t pid = lk_message_number (event, "pid", 0);
-            app_is_up (self, address, (uint32_t) pid);
+            app_is_up (self, address, (uint32_t) pid,
+                       lk_message_text (event, "key"));
         } else if (own && down) {
             app_is_down (self, address, lk_message_text (event, "reason"));
         }
@@ -355,6 +376,7 @@ on_message (void *context, const lk_message *message)
             ? lk_lockd_from_peer (self, host, message, &input)
             : lk_lockd_from_app (self, message, own, &input)) {
         step_more (self, &input.event);
+        lk_lockd_settle_registration (self, &input.event);
     }
     lk_input_clear (&input);
 }

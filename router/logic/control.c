@@ -5,6 +5,7 @@
  */
 
 #include "control.h"
+#include "clients.h"
 #include "deliver.h"
 #include "events.h"
 #include "gossip.h"
@@ -265,6 +266,7 @@ on_status (lk_router *self, const lk_source *source, const lk_message *message)
     lk_address address;
     if (name == NULL || status == NULL
         || !lk_address_split_sender (lk_slice_of (name), &address)
+        || lk_address_is_far (address.service)
         || !lk_slice_is (address.host, source->link->host)) {
         self->count.broken++;
         return;
@@ -312,43 +314,49 @@ static handler on_commands;
 #define ROUTERS (LK_FROM_CALLER | LK_FROM_NEIGHBOUR | LK_FROM_DIALLED)
 
 /*  Those of whom nothing is known yet. */
-#define NOBODIES (LK_FROM_STRANGER | LK_FROM_CALLER | LK_FROM_GUEST)
+#define NOBODIES                                                               \
+    (LK_FROM_STRANGER | LK_FROM_CALLER | LK_FROM_GUEST | LK_FROM_VISITOR)
+
+/*  Applications on other machines, and those that are to be such. */
+#define FAR (LK_FROM_CLIENT | LK_FROM_VISITOR)
 
 static const struct {
     const char *command;
     unsigned from; /* bits of lk_from */
     handler *run;
 } commands[] = {
-    {"ABSOLUTELY", ASKERS | ROUTERS, on_answer},
+    {"ABSOLUTELY", ASKERS | ROUTERS | FAR, on_answer},
     {"ACCEPT", LK_FROM_DIALLED, lk_neighbour_on_accept},
-    {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER, on_alive},
+    {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR, on_alive},
+    {"CLIENTKEYS", LK_FROM_SESSION, lk_clients_on_keys},
     {"CLUSTER", LK_FROM_SESSION, lk_gossip_on_cluster},
     {"CLUSTERSTATUS", ASKERS, on_clusterstatus},
-    {"COMMANDS", ASKERS, on_commands},
+    {"COMMANDS", ASKERS | LK_FROM_CLIENT, on_commands},
     {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
     {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
     {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},
     {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
     {"HOSTKEYS", LK_FROM_SESSION, lk_keys_on_hostkeys},
-    {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
+    {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR, on_answer},
     {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
     {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
     {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
-    {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION, lk_session_register},
+    {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION | FAR, lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
     {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
     {"ROUTERSTATUS", ASKERS, on_routerstatus},
-    {"SERVICESTATUS", ASKERS, on_servicestatus},
+    {"SERVICESTATUS", ASKERS | LK_FROM_CLIENT, on_servicestatus},
     {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
     {"STATUS", LK_FROM_NEIGHBOUR, on_status},
     {"STOP", LK_FROM_SESSION, on_stop},
-    {"SUBSCRIBE", LK_FROM_SESSION, lk_session_subscribe},
-    {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
-    {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
-    {"UNREGISTER", LK_FROM_SESSION, on_unregister},
+    {"SUBSCRIBE", LK_FROM_SESSION | LK_FROM_CLIENT, lk_session_subscribe},
+    {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR,
+     on_answer},
+    {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR, on_answer},
+    {"UNREGISTER", LK_FROM_SESSION | LK_FROM_CLIENT, on_unregister},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -362,6 +370,13 @@ on_commands (lk_router *self, const lk_source *source,
         lk_message_add_item (reply, "list", commands[i].command);
     }
     answer (self, source, reply);
+}
+
+/*  It may register, and say that then. */
+static bool
+is_stranger (const lk_source *source)
+{
+    return source->from == LK_FROM_STRANGER || source->from == LK_FROM_VISITOR;
 }
 
 static void
@@ -380,9 +395,8 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
         answer (self, source, unknown);
     } else if ((commands[i].from & source->from) == 0) {
         answer_invalid (self, source, message,
-                        source->from == LK_FROM_STRANGER
-                            ? LK_INVALID_STRANGER
-                            : "that is not yours to say");
+                        is_stranger (source) ? LK_INVALID_STRANGER
+                                             : LK_INVALID_NOT_YOURS);
     } else {
         commands[i].run (self, source, message);
     }

@@ -87,6 +87,10 @@ lk_events_add_local (lk_message *status, const lk_local *local)
     lk_message_set_number (status, "pid", local->pid);
     lk_message_set_text (status, "version", local->version);
     lk_message_set_flag (status, "application", local->application);
+    if (local->far != NULL) {
+        lk_message_set_text (status, "key", local->far->key);
+        lk_message_set_text (status, "client", local->far->client);
+    }
 }
 
 void

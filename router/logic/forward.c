@@ -5,6 +5,8 @@
  */
 
 #include "forward.h"
+#include "callers.h"
+#include "clients.h"
 #include "control.h"
 #include "deliver.h"
 
@@ -27,8 +29,13 @@ static lk_source
 source_of (lk_router *self, lk_side side, const lk_identity *identity)
 {
     lk_source source = {.side = side, .identity = identity};
+    if (side == LK_SIDE_CLIENTS) {
+        source.local = lk_clients_session (self, identity);
+        source.from = source.local != NULL ? LK_FROM_CLIENT : LK_FROM_VISITOR;
+        return source;
+    }
     if (side != LK_SIDE_MESH) {
-        source.local = lk_route_by_identity (&self->route, identity);
+        source.local = lk_route_by_identity (&self->route, side, identity);
         source.from = source.local != NULL ? LK_FROM_SESSION : LK_FROM_STRANGER;
         return source;
     }
@@ -94,9 +101,13 @@ objection (const lk_router *self, const lk_source *source,
 {
     const lk_address *from = &header->from_parts;
     const lk_slice host = header->to_parts.host;
+    const char *problem = NULL;
     switch (source->from) {
     case LK_FROM_SESSION:
         return session_objection (self, source, header);
+    case LK_FROM_CLIENT:
+        problem = session_objection (self, source, header);
+        return problem != NULL ? problem : lk_callers_objection (self, header);
     case LK_FROM_NEIGHBOUR:
     case LK_FROM_REMOTE:
         if (!lk_slice_is (from->host, source->link->host)) {
@@ -106,6 +117,7 @@ objection (const lk_router *self, const lk_source *source,
                    ? NULL
                    : "that is not for this host";
     case LK_FROM_STRANGER:
+    case LK_FROM_VISITOR:
         return is_for_router (self, header) ? NULL : LK_INVALID_STRANGER;
     case LK_FROM_CALLER:
     case LK_FROM_DIALLED:

@@ -21,9 +21,9 @@
 
 /*  -------------------------------------------------------- answers */
 
-static void
-refuse (lk_router *self, const lk_source *source, const lk_message *message,
-        const char *reason)
+void
+lk_keys_refuse (lk_router *self, const lk_source *source,
+                const lk_message *message, const char *reason)
 {
     lk_message *answer =
         lk_message_reply (message, lk_message_command (message));
@@ -161,13 +161,18 @@ withdraw (lk_router *self, lk_curve_key *key)
     lk_neighbour_cut (self, host);
 }
 
-/*  As long as that is there no other one tells them. */
-static bool
-has_other_keeper (lk_router *self, const lk_source *source)
+const char *
+lk_keys_teller_objection (lk_router *self, const lk_source *source,
+                          const char *keeper)
 {
-    const lk_local *keeper =
-        lk_route_by_service (&self->route, lk_slice_of (self->keyring.keeper));
-    return keeper != NULL && keeper != source->local;
+    const lk_local *other =
+        lk_route_by_service (&self->route, lk_slice_of (keeper));
+    if (source->local->application || !is_owner (self, source)) {
+        return "keys are told by services";
+    }
+    return other != NULL && other != source->local
+               ? "another service tells the keys"
+               : NULL;
 }
 
 void
@@ -177,12 +182,10 @@ lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
     lk_keyring *keyring = &self->keyring;
     lk_host_key keys[LK_HOST_KEYS_MAX];
     lk_curve_key *key;
-    if (source->local->application || !is_owner (self, source)) {
-        refuse (self, source, message, "keys are told by services");
-        return;
-    }
-    if (has_other_keeper (self, source)) {
-        refuse (self, source, message, "another service tells the keys");
+    const char *reason =
+        lk_keys_teller_objection (self, source, keyring->keeper);
+    if (reason != NULL) {
+        lk_keys_refuse (self, source, message, reason);
         return;
     }
     if (keyring->security == LK_SECURITY_NONE) {
@@ -237,8 +240,9 @@ lk_keys_on_invite (lk_router *self, const lk_source *source,
             ? lk_keyring_invite (&self->keyring, minutes, self->now_ms)
             : NULL;
     if (invitation == NULL) {
-        refuse (self, source, message,
-                reason != NULL ? reason : "too many hosts are invited already");
+        lk_keys_refuse (self, source, message,
+                        reason != NULL ? reason
+                                       : "too many hosts are invited already");
         return;
     }
     lk_log_notice ("keys: invited one host for minutes=%lld by=%s",
@@ -333,7 +337,7 @@ lk_keys_on_enrol (lk_router *self, const lk_source *source,
         }
     }
     if (reason != NULL) {
-        refuse (self, source, message, reason);
+        lk_keys_refuse (self, source, message, reason);
         return;
     }
     lk_log_notice ("keys: a host that was invited has joined host=%s key=%s",
@@ -418,7 +422,7 @@ lk_keys_on_rotate (lk_router *self, const lk_source *source,
         reason = make_own (self, &key, &problem);
     }
     if (reason != NULL) {
-        refuse (self, source, message, reason);
+        lk_keys_refuse (self, source, message, reason);
     } else {
         lk_log_notice ("keys: made %s by=%s", key.pair.public_key,
                        lk_message_from (message));

@@ -29,6 +29,15 @@ void lk_keys_on_enrol (lk_router *self, const lk_source *source,
 void lk_keys_on_newkey (lk_router *self, const lk_source *source,
                         const lk_message *message);
 
+/*  Answers that it is not so, with the reason. */
+void lk_keys_refuse (lk_router *self, const lk_source *source,
+                     const lk_message *message, const char *reason);
+
+/*  Why that session does not tell which keys the settings have, while `keeper`
+ *  does; NULL: it does. */
+const char *lk_keys_teller_objection (lk_router *self, const lk_source *source,
+                                      const char *keeper);
+
 /*  Forgets the keys of that host which the settings do not have yet; adds them
  *  to the answer to FORGET. */
 void lk_keys_forget (lk_router *self, const char *host, lk_message *answer);

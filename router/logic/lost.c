@@ -23,10 +23,10 @@ log_deaf (const lk_hop *hop, const char *who)
 /*  Its session is over, but its connection stands: it hears so once it reads
  *  again, and registers anew. */
 static void
-disown (lk_router *router, const lk_identity *identity)
+disown (lk_router *router, lk_side side, const lk_identity *identity)
 {
     const lk_source source = {
-        .from = LK_FROM_STRANGER, .side = LK_SIDE_LOCAL, .identity = identity};
+        .from = LK_FROM_STRANGER, .side = side, .identity = identity};
     lk_message *message = lk_message_new ("*@.", "INVALID");
     lk_message_set_text (message, "reason", LK_INVALID_STRANGER);
     lk_router_answer (router, &source, &message);
@@ -35,15 +35,17 @@ disown (lk_router *router, const lk_identity *identity)
 void
 lk_lost_hop (lk_router *router, lk_hop *hop)
 {
-    lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
+    lk_local *local =
+        lk_route_by_identity (&router->route, hop->side, &hop->identity);
     lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
     if (local != NULL && hop == &local->out) {
         const lk_identity identity = hop->identity;
-        const bool is_deaf = hop->deaf && hop->side == LK_SIDE_LOCAL;
+        const lk_side side = hop->side;
+        const bool is_deaf = hop->deaf && side != LK_SIDE_HOSTED;
         log_deaf (hop, local->service);
         lk_session_end (router, local, LK_SESSION_CUT);
         if (is_deaf) {
-            disown (router, &identity);
+            disown (router, side, &identity);
         }
         return;
     }

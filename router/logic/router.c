@@ -50,7 +50,12 @@ lk_router_deadline (const lk_router *self)
     const int64_t cache_ms = lk_cache_deadline (&self->cache);
     const int64_t first_ms = cache_ms < mesh_ms ? cache_ms : mesh_ms;
     const int64_t serve_ms = self->keyring.serve_ms;
-    const int64_t next_ms = serve_ms < first_ms ? serve_ms : first_ms;
+    const int64_t silent_ms =
+        self->route.far != NULL
+            ? self->route.far->far->heard_ms + LK_CLIENT_SILENT_MS
+            : INT64_MAX;
+    const int64_t end_ms = serve_ms < silent_ms ? serve_ms : silent_ms;
+    const int64_t next_ms = end_ms < first_ms ? end_ms : first_ms;
     return self->gossip_ms < next_ms ? self->gossip_ms : next_ms;
 }
 
@@ -96,7 +101,7 @@ static lk_hop *
 hop_back (lk_router *self, lk_side side, const lk_identity *identity)
 {
     if (side != LK_SIDE_MESH) {
-        lk_local *local = lk_route_by_identity (&self->route, identity);
+        lk_local *local = lk_route_by_identity (&self->route, side, identity);
         if (local != NULL) {
             return &local->out;
         }

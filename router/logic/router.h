@@ -12,6 +12,7 @@
 #define LK_ROUTER_H
 
 #include "cache.h"
+#include "client_keys.h"
 #include "cluster.h"
 #include "directory.h"
 #include "hop.h"
@@ -44,6 +45,13 @@ typedef struct {
     /*  As whom a connection of another host was let in, or dialled, while what
      *  came over it is told; NULL: without keys. */
     const char *(*user) (void *shell, const lk_identity *identity);
+
+    /*  The public key of a connection of another machine, while what came over
+     *  it is told; NULL: it is over. */
+    const char *(*client) (void *shell, const lk_identity *identity);
+
+    /*  Closes the connection of such a session. */
+    void (*hang_up) (void *shell, lk_local *local);
 
     /*  It is known whose connection that of another host is, while what came
      *  over it is told: it stays. */
@@ -96,6 +104,9 @@ struct lk_router {
     lk_cluster cluster;
     lk_cache cache;
     lk_keyring keyring;
+    lk_client_keys clients;
+    char clients_address[LK_ADDRESS_LEN_MAX + 1]; /* where those find us; "" */
+    char clients_key[LK_CURVE_TEXT_SIZE];         /* ... and by which key */
     lk_hops hops;
     lk_router_counters count;
     lk_bytes scratch;

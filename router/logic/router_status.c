@@ -123,6 +123,11 @@ lk_router_tell_status (const lk_router *self, lk_message *status)
     lk_message_set_number (status, "live", (int64_t) self->cluster.live);
     lk_message_set_number (status, "sessions",
                            (int64_t) lk_route_count (&self->route));
+    lk_message_set_number (status, "clients", (int64_t) self->route.far_count);
+    if (self->clients_address[0] != '\0') {
+        lk_message_set_text (status, "clients_address", self->clients_address);
+        lk_message_set_text (status, "clients_key", self->clients_key);
+    }
     add_hosts (self, status);
     add_links (self, status);
     add_refusals (self, status);

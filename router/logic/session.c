@@ -1,10 +1,11 @@
-/*  session.c - the life of a local process with its router
+/*  session.c - the life of a process with its router
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
 #include "session.h"
+#include "callers.h"
 #include "deliver.h"
 #include "events.h"
 #include "undelivered.h"
@@ -57,13 +58,16 @@ has_number (const char *service, int64_t pid)
     return at != NULL;
 }
 
-/*  Nobody, if the connection is over. */
+/*  Nobody, if the connection is over, or of another machine. */
 static uid_t
 user_of (const lk_router *self, const lk_source *source)
 {
     lk_peer_cred peer = {.uid = (uid_t) -1};
     if (source->side == LK_SIDE_HOSTED) {
         return self->user;
+    }
+    if (source->side == LK_SIDE_CLIENTS) {
+        return peer.uid;
     }
     (void) self->calls->peer (self->shell, source->identity, &peer);
     return peer.uid;
@@ -115,22 +119,34 @@ complaint (const lk_router *self, const lk_source *source,
     if (strcmp (service, "router") == 0) {
         return "that name is the router's";
     }
+    if (source->side != LK_SIDE_CLIENTS
+        && lk_address_is_far (lk_slice_of (service))) {
+        return "names that begin with 'far-' are for other machines";
+    }
     if (version != NULL && strlen (version) > LK_VERSION_LEN_MAX) {
         return "the version is too long";
     }
     if (pid < 1 || pid > INT32_MAX) {
         return "no process number";
     }
-    return objection (self, source, message, text, size);
+    return source->side == LK_SIDE_CLIENTS
+               ? lk_callers_complaint (self, source, message)
+               : objection (self, source, message, text, size);
 }
 
 /*  Whether the name is in use by somebody who can be reached. */
 static bool
-is_taken (lk_router *self, const char *service, char *text, size_t size)
+is_taken (lk_router *self, const lk_source *source, const char *service,
+          char *text, size_t size)
 {
     lk_local *holder =
         lk_route_by_service (&self->route, lk_slice_of (service));
     if (holder == NULL) {
+        return false;
+    }
+    if (lk_callers_is_same (self, source, holder)) {
+        self->calls->hang_up (self->shell, holder);
+        lk_session_end (self, holder, LK_SESSION_CUT);
         return false;
     }
     const uint32_t pid = holder->pid;
@@ -153,13 +169,12 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
 {
     const char *version = lk_message_text (message, "version");
     const lk_err error =
-        lk_route_add (&self->route, source->identity,
+        lk_route_add (&self->route, source->side, source->identity,
                       lk_message_text (message, "service"), local_p);
     if (error != LK_OK) {
         return error == LK_OVERLOADED ? "too many sessions" : LK_REFUSE_TAKEN;
     }
     lk_local *local = *local_p;
-    local->out.side = source->side;
     snprintf (local->version, sizeof local->version, "%s",
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
@@ -167,6 +182,13 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
     local->user = user_of (self, source);
     if (local->user != 0 && local->user != self->user) {
         lk_route_charge_user (&self->route, local);
+    }
+    const char *problem = source->side == LK_SIDE_CLIENTS
+                              ? lk_callers_enter (self, source, local)
+                              : NULL;
+    if (problem != NULL) {
+        lk_route_remove (&self->route, local);
+        return problem;
     }
     const char *command;
     for (size_t i = 0;
@@ -206,7 +228,7 @@ lk_session_register (lk_router *self, const lk_source *source,
     char text[LK_REASON_LEN_MAX + 1];
     const char *problem = complaint (self, source, message, text, sizeof text);
     if (problem == NULL
-        && is_taken (self, lk_message_text (message, "service"), text,
+        && is_taken (self, source, lk_message_text (message, "service"), text,
                      sizeof text)) {
         problem = text;
     }
@@ -271,6 +293,7 @@ lk_session_end (lk_router *self, lk_local *local, const char *why)
     lk_outbox box = local->out.box;
     local->out.box = (lk_outbox) {0};
     lk_local last = *local;
+    last.far = NULL;
     lk_route_remove (&self->route, local);
     lk_hop_init (&last.out, last.out.side, &last.out.identity);
     lk_events_local (self, &last, "down", why);

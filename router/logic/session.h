@@ -1,4 +1,4 @@
-/*  session.h - the life of a local process with its router
+/*  session.h - the life of a process with its router
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0

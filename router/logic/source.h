@@ -18,6 +18,8 @@ typedef enum {
     LK_FROM_NEIGHBOUR = 8, /* of one that met us */
     LK_FROM_DIALLED = 16,  /* our own connection: the answers to CONNECT */
     LK_FROM_REMOTE = 32,   /* a neighbour's, but of a process of that host */
+    LK_FROM_VISITOR = 128, /* another machine's, not registered */
+    LK_FROM_CLIENT = 256,  /* ... registered: an application there */
     LK_FROM_GUEST = 64     /* a host that is invited, and has no keys yet */
 } lk_from;
 
@@ -25,7 +27,7 @@ typedef struct {
     lk_from from;
     lk_side side;
     const lk_identity *identity;
-    lk_local *local;    /* SESSION */
+    lk_local *local;    /* SESSION, CLIENT */
     lk_mesh_link *link; /* NEIGHBOUR, REMOTE, DIALLED */
 } lk_source;
 

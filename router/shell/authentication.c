@@ -5,10 +5,12 @@
  */
 
 #include "authentication.h"
+#include "callers.h"
 #include "neighbour.h"
 
 #include "net/clock.h"
 #include "net/log.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -16,18 +18,24 @@
 
 /*  Refused: a router of another cluster, or none. */
 static bool
-may_connect (void *user, const char *public_key, const char *address,
+may_connect (void *user, const lk_zap_caller *caller,
              char name[LK_CURVE_USER_SIZE])
 {
     lk_authentication *self = user;
     lk_router *router = self->router;
     router->now_ms = lk_clock_ms ();
-    if (lk_keyring_admit (&router->keyring, public_key, router->now_ms, name)) {
+    if (caller->is_client) {
+        return lk_callers_admit (router, caller->public_key, caller->address,
+                                 name);
+    }
+    if (lk_keyring_admit (&router->keyring, caller->public_key, router->now_ms,
+                          name)) {
         return true;
     }
     router->count.refused++;
     lk_neighbour_note_refusal (router, "refused",
-                               "its key is not of this cluster", "?", address);
+                               "its key is not of this cluster", "?",
+                               caller->address);
     return false;
 }
 
@@ -51,19 +59,66 @@ check_keys (const lk_curve_ring *ring, const lk_router_options *options,
     return LK_OK;
 }
 
+static lk_err
+open_ring (lk_authentication *self, lk_problem *problem)
+{
+    const lk_err error =
+        lk_curve_ring_read (&self->ring, self->options->keys, problem);
+    return error == LK_OK ? check_keys (&self->ring, self->options, problem)
+                          : error;
+}
+
+/*  A pair that nobody has yet is made when it is needed first. */
+static lk_err
+make_clients_pair (const char *path, lk_curve_ring *ring, lk_problem *problem)
+{
+    lk_curve_key key = {.host = ""};
+    lk_curve_make (&key.pair);
+    lk_err error = lk_curve_ring_add (ring, &key, problem);
+    if (error == LK_OK) {
+        error = lk_curve_ring_write (ring, path, problem);
+    }
+    if (error == LK_OK) {
+        lk_log_notice ("clients: made the keys of this host for applications "
+                       "on other machines file=%s",
+                       path);
+    }
+    explicit_bzero (&key, sizeof key);
+    return error;
+}
+
+static lk_err
+open_clients_pair (const char *path, lk_curve_pair *pair, lk_problem *problem)
+{
+    lk_curve_ring *ring = lk_alloc (sizeof *ring);
+    lk_err error = lk_curve_ring_read (ring, path, problem);
+    if (error == LK_UNKNOWN) {
+        error = make_clients_pair (path, ring, problem);
+    }
+    if (error == LK_OK) {
+        *pair = *lk_curve_ring_used (ring);
+    }
+    explicit_bzero (ring, sizeof *ring);
+    lk_free (ring);
+    return error;
+}
+
 lk_err
 lk_authentication_open (lk_authentication *self, lk_loop *loop,
                         const lk_router_options *options, lk_problem *problem)
 {
+    const bool has_clients = options->listen_clients[0] != '\0';
+    lk_err error = LK_OK;
     self->options = options;
-    if (options->security == LK_SECURITY_NONE) {
-        return LK_OK;
+    if (options->security != LK_SECURITY_NONE) {
+        error = open_ring (self, problem);
     }
-    lk_err error = lk_curve_ring_read (&self->ring, options->keys, problem);
-    if (error == LK_OK) {
-        error = check_keys (&self->ring, options, problem);
+    if (error == LK_OK && has_clients) {
+        error =
+            open_clients_pair (options->clients_keys, &self->clients, problem);
     }
-    if (error == LK_OK) {
+    if (error == LK_OK
+        && (has_clients || options->security != LK_SECURITY_NONE)) {
         self->zap = lk_zap_new (loop, may_connect, self, problem);
         error = self->zap != NULL ? LK_OK : LK_SYSTEM;
     }
@@ -74,6 +129,12 @@ const lk_curve_pair *
 lk_authentication_pair (const lk_authentication *self)
 {
     return lk_curve_ring_served (&self->ring, false);
+}
+
+const lk_curve_pair *
+lk_authentication_clients_pair (const lk_authentication *self)
+{
+    return self->clients.public_key[0] != '\0' ? &self->clients : NULL;
 }
 
 /*  -------------------------------------------------------- keeping */
@@ -136,5 +197,6 @@ void
 lk_authentication_clear (lk_authentication *self)
 {
     lk_zap_destroy (&self->zap);
+    explicit_bzero (&self->clients, sizeof self->clients);
     explicit_bzero (&self->ring, sizeof self->ring);
 }

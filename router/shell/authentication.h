@@ -19,17 +19,24 @@ typedef struct {
     lk_listener *mesh;
     lk_zap *zap;
     const lk_router_options *options; /* borrowed */
-    lk_curve_ring ring; /* as it was read, until the router has it */
+    lk_curve_ring ring;    /* as it was read, until the router has it */
+    lk_curve_pair clients; /* by which applications on other machines find us */
 } lk_authentication;
 
-/*  Reads the keys, and answers who may connect, unless security is none. Comes
- *  ahead of any socket that is bound with keys. */
+/*  Reads the keys, makes that for applications on other machines if it is not
+ *  there, and answers who may connect, unless nobody needs keys. Comes ahead of
+ *  any socket that is bound with keys. */
 lk_err lk_authentication_open (lk_authentication *self, lk_loop *loop,
                                const lk_router_options *options,
                                lk_problem *problem);
 
 /*  The pair by which others find us at first. */
 const lk_curve_pair *lk_authentication_pair (const lk_authentication *self);
+
+/*  The pair by which applications on other machines find us; NULL: they do
+ *  not. */
+const lk_curve_pair *lk_authentication_clients_pair (
+    const lk_authentication *self);
 
 /*  The router takes the keys; its connections are those of `mesh`. */
 void lk_authentication_begin (lk_authentication *self, lk_router *router,

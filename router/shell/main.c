@@ -27,6 +27,8 @@ static const struct option options[] = {
     {"security", required_argument, NULL, LK_ARGUMENT_KEY},
     {"keys", required_argument, NULL, LK_ARGUMENT_KEY},
     {"listen-curve", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"listen-clients", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"clients-keys", required_argument, NULL, LK_ARGUMENT_KEY},
     {"endpoint", required_argument, NULL, LK_ARGUMENT_KEY},
     {"mode", required_argument, NULL, LK_ARGUMENT_KEY},
     {"group", required_argument, NULL, LK_ARGUMENT_KEY},
@@ -56,6 +58,8 @@ static const char usage[] =
     "                         the cluster's keys (none)\n"
     "  --keys FILE            of those\n"
     "  --listen-curve tcp://A:PORT   a second port, while security is both\n"
+    "  --listen-clients tcp://A:PORT   for applications on other machines\n"
+    "  --clients-keys FILE    of the keys that those know this host by\n"
     "  --endpoint ipc://PATH  for this host's processes\n"
     "                         (" LK_PATH_ENDPOINT ")\n"
     "  --mode OCTAL           of that file (0660)\n"

@@ -45,24 +45,47 @@ make_room (size_t wanted)
     }
 }
 
-void
-lk_newcomers_note (int fd)
+static void
+note (int fd, ino_t inode)
 {
-    const newcomer one = {inode_of (fd), lk_clock_ms ()};
     pthread_mutex_lock (&mutex);
     make_room ((size_t) fd + 1);
-    all[fd] = one;
+    all[fd] = (newcomer) {inode, lk_clock_ms ()};
     pthread_mutex_unlock (&mutex);
 }
 
 void
+lk_newcomers_note (int fd)
+{
+    note (fd, inode_of (fd));
+}
+
+void
+lk_newcomers_doubt (int fd, ino_t which)
+{
+    if (which != 0 && inode_of (fd) == which) {
+        note (fd, which);
+    }
+}
+
+void
+lk_newcomers_hang_up (int fd, ino_t which)
+{
+    if (which != 0 && inode_of (fd) == which) {
+        (void) shutdown (fd, SHUT_RDWR);
+    }
+}
+
+ino_t
 lk_newcomers_strike (int fd)
 {
+    const ino_t which = fd >= 0 ? inode_of (fd) : 0;
     pthread_mutex_lock (&mutex);
     if (fd >= 0 && (size_t) fd < room) {
         all[fd].inode = 0;
     }
     pthread_mutex_unlock (&mutex);
+    return which;
 }
 
 unsigned

@@ -13,12 +13,20 @@
 #define LK_NEWCOMERS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /*  In any thread. Its number may have been another connection's before. */
 void lk_newcomers_note (int fd);
 
-/*  It is known who that is; -1: nobody's. */
-void lk_newcomers_strike (int fd);
+/*  It is known who that is; -1: nobody's. What tells that connection apart from
+ *  others of the same number; 0: it is over. */
+ino_t lk_newcomers_strike (int fd);
+
+/*  It is not known any more, and has as long as a new one again. */
+void lk_newcomers_doubt (int fd, ino_t which);
+
+/*  Ends that one. */
+void lk_newcomers_hang_up (int fd, ino_t which);
 
 /*  Ends those that were noted by then; returns how many. */
 unsigned lk_newcomers_end (int64_t until_ms);

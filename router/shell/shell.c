@@ -6,6 +6,8 @@
 
 #include "shell.h"
 #include "authentication.h"
+#include "callers.h"
+#include "clients.h"
 #include "ends.h"
 #include "events.h"
 #include "forward.h"
@@ -24,6 +26,7 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/random.h"
+#include "util/alloc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -47,8 +50,10 @@ enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local;               /* processes of this host */
-    lk_listener *mesh;                /* other routers */
+    lk_listener *local;   /* processes of this host */
+    lk_listener *mesh;    /* other routers */
+    lk_listener *clients; /* applications on other machines; NULL: they do not
+                             come */
     lk_authentication authentication; /* which of those may connect */
     const lk_router_options *options;
     lk_ends ends;
@@ -99,12 +104,60 @@ close_link (void *shell, lk_mesh_link *link)
     lk_listener_close (self->mesh, &link->out.identity);
 }
 
+/*  The connection of an application on another machine. Nobody sees such a
+ *  process end; after its session it has as long as who has just come. */
+typedef struct {
+    int fd;
+    ino_t which;
+} caller;
+
+static void
+note_caller (const lk_shell *self, lk_local *local)
+{
+    caller *it = lk_alloc (sizeof *it);
+    it->fd = lk_listener_fd (self->clients, &local->out.identity);
+    it->which = lk_newcomers_strike (it->fd);
+    local->watch = it;
+}
+
+static void
+forget_caller (lk_local *local)
+{
+    const caller *it = local->watch;
+    if (it != NULL) {
+        lk_newcomers_doubt (it->fd, it->which);
+        lk_free (local->watch);
+        local->watch = NULL;
+    }
+}
+
+static void
+hang_up_caller (void *shell, lk_local *local)
+{
+    const caller *it = local->watch;
+    (void) shell;
+    if (it != NULL) {
+        lk_newcomers_hang_up (it->fd, it->which);
+    }
+}
+
+static const char *
+key_of_caller (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    return lk_callers_key_of (lk_listener_user (self->clients, identity));
+}
+
 static lk_err
 watch_process (void *shell, lk_local *local)
 {
     lk_shell *self = shell;
     if (local->out.side == LK_SIDE_HOSTED) {
         return LK_OK; /* we end together */
+    }
+    if (local->out.side == LK_SIDE_CLIENTS) {
+        note_caller (self, local);
+        return LK_OK;
     }
     const lk_err error = lk_ends_watch (&self->ends, local);
     if (error != LK_OK) {
@@ -123,7 +176,11 @@ static void
 unwatch_process (void *shell, lk_local *local)
 {
     lk_shell *self = shell;
-    lk_ends_unwatch (&self->ends, local);
+    if (local->out.side == LK_SIDE_CLIENTS) {
+        forget_caller (local);
+    } else {
+        lk_ends_unwatch (&self->ends, local);
+    }
 }
 
 static bool
@@ -191,6 +248,8 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
         return lk_listener_send (self->local, &hop->identity, part);
     case LK_SIDE_MESH:
         return lk_listener_send (self->mesh, &hop->identity, part);
+    case LK_SIDE_CLIENTS:
+        return lk_listener_send (self->clients, &hop->identity, part);
     case LK_SIDE_HOSTED:
         break;
     }
@@ -201,8 +260,9 @@ static void
 hang_up (lk_shell *self, const lk_hop *hop)
 {
     switch (hop->side) {
-    case LK_SIDE_LOCAL: /* by the end of its session */
-    case LK_SIDE_MESH:  /* of its link */
+    case LK_SIDE_LOCAL:   /* by the end of its session */
+    case LK_SIDE_MESH:    /* of its link */
+    case LK_SIDE_CLIENTS: /* by its silence */
         break;
     case LK_SIDE_HOSTED:
         lk_hosting_cut (&self->hosting, hop);
@@ -269,6 +329,9 @@ flush_all (lk_shell *self)
     if (flush_pass (self, false)) {
         lk_listener_drain (self->local);
         lk_listener_drain (self->mesh);
+        if (self->clients != NULL) {
+            lk_listener_drain (self->clients);
+        }
         while (flush_pass (self, true)) {
             continue;
         }
@@ -381,10 +444,29 @@ take_mesh_denied (void *user)
 }
 
 static void
+take_client_frame (void *user, const lk_identity *from, lk_part *frame)
+{
+    lk_forward_frame (woken (user), LK_SIDE_CLIENTS, from, frame);
+}
+
+static void
+take_client_broken (void *user, const lk_identity *from)
+{
+    lk_forward_broken (woken (user), LK_SIDE_CLIENTS, from, "not one frame");
+}
+
+static void
+take_client_denied (void *user)
+{
+    lk_callers_denied (woken (user));
+}
+
+static void
 timer_due (void *user)
 {
     lk_shell *self = user;
     lk_neighbour_work (woken (self));
+    lk_clients_work (&self->router);
     lk_gossip_work (&self->router);
     lk_undelivered_work (&self->router);
     if (self->leaving && self->stop_ms <= self->router.now_ms) {
@@ -450,6 +532,8 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
+    .client = key_of_caller,
+    .hang_up = hang_up_caller,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
@@ -470,6 +554,27 @@ static const lk_listener_calls mesh_calls = {
     .denied = take_mesh_denied,
 };
 
+static const lk_listener_calls client_calls = {
+    .domain = LK_ZAP_CLIENTS,
+    .frame = take_client_frame,
+    .broken = take_client_broken,
+    .denied = take_client_denied,
+};
+
+static lk_err
+bind_clients (lk_shell *self, const lk_router_options *options,
+              lk_problem *problem)
+{
+    const lk_curve_pair *pair =
+        lk_authentication_clients_pair (&self->authentication);
+    if (pair == NULL) {
+        return LK_OK;
+    }
+    self->clients = lk_listener_new (self->loop, &client_calls, self);
+    return lk_listener_bind_tcp (self->clients, options->listen_clients, pair,
+                                 problem);
+}
+
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
@@ -481,6 +586,9 @@ open_sockets (lk_shell *self, const lk_router_options *options,
                                            options, problem);
     if (error == LK_OK) {
         error = bind_mesh (self, options, problem);
+    }
+    if (error == LK_OK) {
+        error = bind_clients (self, options, problem);
     }
     if (error == LK_OK) {
         error = lk_listener_bind (self->local, options->endpoint, options->mode,
@@ -514,6 +622,22 @@ join_loop (lk_shell *self)
     lk_timer_set (&self->newcomers, 0);
 }
 
+/*  For people, who write it into the files of those. */
+static void
+tell_clients_address (lk_shell *self)
+{
+    lk_router *router = &self->router;
+    const lk_curve_pair *pair =
+        lk_authentication_clients_pair (&self->authentication);
+    if (pair != NULL) {
+        lk_router_clients_address (lk_listener_endpoint (self->clients),
+                                   router->address, router->clients_address,
+                                   sizeof router->clients_address);
+        snprintf (router->clients_key, sizeof router->clients_key, "%s",
+                  pair->public_key);
+    }
+}
+
 static lk_err
 open_router (lk_shell *self, const lk_router_options *options,
              lk_problem *problem)
@@ -531,6 +655,7 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
+        tell_clients_address (self);
         lk_authentication_begin (&self->authentication, &self->router,
                                  self->mesh);
         lk_neighbour_configure (woken (self), options->neighbour);
@@ -556,6 +681,7 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_listener_destroy (&self->local, LINGER_MS);
     lk_listener_destroy (&self->mesh, LINGER_MS);
+    lk_listener_destroy (&self->clients, LINGER_MS);
     lk_authentication_clear (&self->authentication);
     lk_loop_destroy (&self->loop);
 }

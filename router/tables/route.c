@@ -6,10 +6,12 @@
 
 #include "route.h"
 
+#include "util/alloc.h"
 #include "wire/address.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <utlist.h>
 
 void
 lk_route_init (lk_route *self)
@@ -29,23 +31,25 @@ lk_route_clear (lk_route *self)
 /*  -------------------------------------------------------- sessions */
 
 lk_err
-lk_route_add (lk_route *self, const lk_identity *identity, const char *service,
-              lk_local **local_p)
+lk_route_add (lk_route *self, lk_side side, const lk_identity *identity,
+              const char *service, lk_local **local_p)
 {
     LK_ASSERT (strlen (service) <= LK_SERVICE_LEN_MAX);
-    if (lk_route_by_identity (self, identity) != NULL
+    if (lk_route_by_identity (self, side, identity) != NULL
         || lk_route_by_service (self, lk_slice_of (service)) != NULL) {
         return LK_REFUSED;
     }
-    if (lk_route_count (self) >= LK_SESSIONS_MAX) {
+    if (side != LK_SIDE_CLIENTS
+        && lk_route_count (self) - self->far_count >= LK_SESSIONS_MAX) {
         return LK_OVERLOADED;
     }
     lk_local *local = lk_alloc (sizeof (lk_local));
     snprintf (local->service, sizeof local->service, "%s", service);
-    lk_hop_init (&local->out, LK_SIDE_LOCAL, identity);
+    lk_hop_init (&local->out, side, identity);
     lk_outbox_charge (&local->out.box, &self->budget);
-    HASH_ADD_KEYPTR (by_identity, self->by_identity, local->out.identity.bytes,
-                     local->out.identity.size, local);
+    HASH_ADD_KEYPTR (by_identity, self->by_identity[side],
+                     local->out.identity.bytes, local->out.identity.size,
+                     local);
     HASH_ADD_KEYPTR (by_service, self->by_service, local->service,
                      strlen (local->service), local);
     *local_p = local;
@@ -78,12 +82,79 @@ forget_payer (lk_route *self, lk_user *user)
     }
 }
 
+/*  -------------------------------------------------------- other machines */
+
+static lk_machine *
+find_machine (lk_route *self, const char *key)
+{
+    lk_machine *machine;
+    HASH_FIND_STR (self->machines, key, machine);
+    if (machine == NULL) {
+        machine = lk_alloc (sizeof *machine);
+        snprintf (machine->key, sizeof machine->key, "%s", key);
+        HASH_ADD_STR (self->machines, key, machine);
+    }
+    return machine;
+}
+
+static void
+forget_machine (lk_route *self, lk_machine *machine)
+{
+    if (--machine->sessions == 0) {
+        HASH_DELETE (hh, self->machines, machine);
+        lk_free (machine);
+    }
+}
+
+lk_err
+lk_route_set_far (lk_route *self, lk_local *local, const lk_client_key *key,
+                  int64_t now_ms)
+{
+    if (self->far_count >= LK_CLIENT_SESSIONS_MAX) {
+        return LK_OVERLOADED;
+    }
+    lk_machine *machine = find_machine (self, key->key);
+    if (machine->sessions >= LK_CLIENT_SESSIONS_OF_KEY_MAX) {
+        return LK_OVERLOADED;
+    }
+    machine->sessions++;
+    local->far = lk_alloc (sizeof *local->far);
+    *local->far = (lk_local_far) {.heard_ms = now_ms, .machine = machine};
+    snprintf (local->far->key, sizeof local->far->key, "%s", key->key);
+    snprintf (local->far->client, sizeof local->far->client, "%s", key->client);
+    DL_APPEND2 (self->far, local, far_prev, far_next);
+    self->far_count++;
+    return LK_OK;
+}
+
+void
+lk_route_hear_far (lk_route *self, lk_local *local, int64_t now_ms)
+{
+    local->far->heard_ms = now_ms;
+    DL_DELETE2 (self->far, local, far_prev, far_next);
+    DL_APPEND2 (self->far, local, far_prev, far_next);
+}
+
+static void
+forget_far (lk_route *self, lk_local *local)
+{
+    if (local->far != NULL) {
+        DL_DELETE2 (self->far, local, far_prev, far_next);
+        self->far_count--;
+        forget_machine (self, local->far->machine);
+        lk_free (local->far);
+    }
+}
+
+/*  -------------------------------------------------------- looking */
+
 lk_local *
-lk_route_by_identity (const lk_route *self, const lk_identity *identity)
+lk_route_by_identity (const lk_route *self, lk_side side,
+                      const lk_identity *identity)
 {
     lk_local *local;
-    HASH_FIND (by_identity, self->by_identity, identity->bytes, identity->size,
-               local);
+    HASH_FIND (by_identity, self->by_identity[side], identity->bytes,
+               identity->size, local);
     return local;
 }
 
@@ -204,7 +275,8 @@ lk_route_remove (lk_route *self, lk_local *local)
     for (size_t i = 0; i < local->topic_count; i++) {
         leave_topic (self, local->topic[i], local);
     }
-    HASH_DELETE (by_identity, self->by_identity, local);
+    forget_far (self, local);
+    HASH_DELETE (by_identity, self->by_identity[local->out.side], local);
     HASH_DELETE (by_service, self->by_service, local);
     lk_hop_clear (&local->out);
     forget_payer (self, local->payer);

@@ -13,14 +13,25 @@
 #include "bounds.h"
 #include "hop.h"
 
+#include "settings/common.h"
 #include "util/map.h"
 #include <lockkeeper/message.h>
 
+typedef struct lk_local lk_local;
 typedef struct lk_topic lk_topic;
 typedef struct lk_user lk_user;
+typedef struct lk_machine lk_machine;
+
+/*  What an application on another machine has beside. */
+typedef struct {
+    char key[LK_HOST_KEY_SIZE];       /* public, of its connection */
+    lk_machine *machine;              /* all of that key */
+    char client[LK_HOST_LEN_MAX + 1]; /* whose that is */
+    int64_t heard_ms;
+} lk_local_far;
 
 /*  One registered process, by the name under which it is. */
-typedef struct {
+struct lk_local {
     char service[LK_SERVICE_LEN_MAX + 1];
     char version[LK_VERSION_LEN_MAX + 1];
     uint32_t pid;
@@ -29,11 +40,13 @@ typedef struct {
     lk_user *payer;   /* of what waits for it; NULL: the host alone */
     lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
     size_t topic_count;
-    void *watch; /* the shell's, to see its end */
-    lk_hop out;  /* the connection to it */
+    lk_local_far *far;             /* NULL: a process of this host */
+    lk_local *far_prev, *far_next; /* of those, who was heard last behind */
+    void *watch;                   /* the shell's, to see its end */
+    lk_hop out;                    /* the connection to it */
     UT_hash_handle by_identity;
     UT_hash_handle by_service;
-} lk_local;
+};
 
 /*  STATUS of the services of one name is a topic, too: this and the name. */
 #define LK_TOPIC_STATUS "STATUS:"
@@ -57,9 +70,19 @@ struct lk_user {
     UT_hash_handle hh;
 };
 
+/*  How many sessions another machine has. */
+struct lk_machine {
+    char key[LK_HOST_KEY_SIZE];
+    size_t sessions;
+    UT_hash_handle hh;
+};
+
 typedef struct {
-    lk_local *by_identity;
+    lk_local *by_identity[LK_SIDE_COUNT];
     lk_local *by_service; /* in the order of their coming */
+    lk_local *far;        /* of these, applications on other machines: */
+    size_t far_count;     /* who was silent longest first */
+    lk_machine *machines;
     lk_topic *topics;
     lk_user *users;
     lk_budget budget; /* of all sessions */
@@ -70,9 +93,18 @@ void lk_route_clear (lk_route *self);
 
 /*  Enters a session. LK_REFUSED if the name or the connection is taken,
  *  LK_OVERLOADED if there are LK_SESSIONS_MAX. */
-lk_err lk_route_add (lk_route *self, const lk_identity *identity,
+lk_err lk_route_add (lk_route *self, lk_side side, const lk_identity *identity,
                      const char *service, lk_local **local_p)
     __attribute__ ((warn_unused_result));
+
+/*  It is that of an application on another machine, and was heard now.
+ *  LK_OVERLOADED: there are LK_CLIENT_SESSIONS_MAX, or too many of that key. */
+lk_err lk_route_set_far (lk_route *self, lk_local *local,
+                         const lk_client_key *key, int64_t now_ms)
+    __attribute__ ((warn_unused_result));
+
+/*  Such a one was heard. */
+void lk_route_hear_far (lk_route *self, lk_local *local, int64_t now_ms);
 
 /*  All that waits for it is of its user's budget, too. */
 void lk_route_charge_user (lk_route *self, lk_local *local);
@@ -80,7 +112,7 @@ void lk_route_charge_user (lk_route *self, lk_local *local);
 /*  Takes a session with its subscriptions out and frees it. */
 void lk_route_remove (lk_route *self, lk_local *local);
 
-lk_local *lk_route_by_identity (const lk_route *self,
+lk_local *lk_route_by_identity (const lk_route *self, lk_side side,
                                 const lk_identity *identity);
 lk_local *lk_route_by_service (const lk_route *self, lk_slice service);
 size_t lk_route_count (const lk_route *self);

@@ -35,6 +35,7 @@
     X (watch)                                                                  \
     X (invite)                                                                 \
     X (keys)                                                                   \
+    X (clients)                                                                \
     X (top)                                                                    \
     X (wait_ready)                                                             \
     X (version)                                                                \

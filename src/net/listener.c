@@ -13,6 +13,7 @@
 #include "net/monitor.h"
 #include "net/random.h"
 #include "net/tcp.h"
+#include "net/zap.h"
 #include "net/zpart.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
@@ -407,6 +408,12 @@ lk_listener_send (lk_listener *self, const lk_identity *to, lk_part *frame)
 
 /*  -------------------------------------------------------- binding */
 
+static const char *
+domain_of (const lk_listener *self)
+{
+    return self->calls->domain ? self->calls->domain : LK_ZAP_ROUTERS;
+}
+
 /*  libzmq's own thread closes the former one. */
 static void
 bind_anew (void *user)
@@ -414,7 +421,7 @@ bind_anew (void *user)
     lk_listener *self = user;
     lk_problem problem;
 
-    lk_zsocket_serve (self->socket, &self->pair);
+    lk_zsocket_serve (self->socket, &self->pair, domain_of (self));
     errno = lk_zsocket_bind (self->socket, self->last);
     if (errno == 0) {
         self->failures = 0;
@@ -464,7 +471,7 @@ bind_socket (lk_listener *self, const char *endpoint, const lk_curve_pair *pair,
         return LK_SYSTEM;
     }
     if (pair) {
-        lk_zsocket_serve (self->socket, pair);
+        lk_zsocket_serve (self->socket, pair, domain_of (self));
     }
     errno = lk_zsocket_bind (self->socket, endpoint);
     if (errno != 0) {

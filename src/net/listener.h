@@ -30,6 +30,9 @@ typedef struct {
 /*  Called from the loop and lk_listener_drain alone. They may send, and
  *  close. */
 typedef struct {
+    /*  Of those who connect with keys, see zap.h; NULL: LK_ZAP_ROUTERS. */
+    const char *domain;
+
     /*  A message of one part; what is left in `frame` is freed. */
     void (*frame) (void *user, const lk_identity *from, lk_part *frame);
 

@@ -43,8 +43,10 @@ may_come (lk_zap *self, zframe_t *const frame[FRAMES],
           char user[LK_CURVE_USER_SIZE])
 {
     char key[LK_CURVE_TEXT_SIZE], address[64];
+    const bool is_client = zframe_streq (frame[AT_DOMAIN], LK_ZAP_CLIENTS);
 
     if (!zframe_streq (frame[AT_MECHANISM], "CURVE")
+        || (!is_client && !zframe_streq (frame[AT_DOMAIN], LK_ZAP_ROUTERS))
         || zframe_size (frame[AT_CREDENTIALS]) != KEY_SIZE) {
         return false;
     }
@@ -52,7 +54,9 @@ may_come (lk_zap *self, zframe_t *const frame[FRAMES],
               (int) zframe_size (frame[AT_ADDRESS]),
               (const char *) zframe_data (frame[AT_ADDRESS]));
     (void) zmq_z85_encode (key, zframe_data (frame[AT_CREDENTIALS]), KEY_SIZE);
-    return self->fn (self->asked, key, address, user);
+    const lk_zap_caller caller = {
+        .is_client = is_client, .public_key = key, .address = address};
+    return self->fn (self->asked, &caller, user);
 }
 
 static void

@@ -17,10 +17,21 @@
 
 typedef struct lk_zap lk_zap;
 
-/*  Whether who has that public key may connect from that address (numbers
- *  alone). `user`: as whom, which all its messages tell; "" at first. */
-typedef bool lk_zap_fn (void *asked, const char *public_key,
-                        const char *address, char user[LK_CURVE_USER_SIZE]);
+/*  What a socket was bound for, as ZAP's domain. */
+#define LK_ZAP_ROUTERS "routers"
+#define LK_ZAP_CLIENTS "clients"
+
+/*  Who wants to connect, and where. */
+typedef struct {
+    bool is_client; /* of LK_ZAP_CLIENTS; else of LK_ZAP_ROUTERS */
+    const char *public_key;
+    const char *address; /* numbers alone */
+} lk_zap_caller;
+
+/*  Whether that one may connect. `user`: as whom, which all its messages tell;
+ *  "" at first. */
+typedef bool lk_zap_fn (void *asked, const lk_zap_caller *caller,
+                        char user[LK_CURVE_USER_SIZE]);
 
 /*  One for a process. NULL and problem: no descriptors, or there is one. */
 lk_zap *lk_zap_new (lk_loop *loop, lk_zap_fn *fn, void *asked,

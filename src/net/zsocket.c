@@ -33,8 +33,6 @@
  *  yet if it were told never to. */
 #define NEVER_MS INT_MAX
 
-#define DOMAIN "mesh"
-
 struct lk_zsocket {
     zsock_t *zsock;
     void *zmq;
@@ -150,10 +148,11 @@ lk_zsocket_connect (lk_zsocket *self, const char *endpoint)
 /*  -------------------------------------------------------- keys */
 
 void
-lk_zsocket_serve (lk_zsocket *self, const lk_curve_pair *pair)
+lk_zsocket_serve (lk_zsocket *self, const lk_curve_pair *pair,
+                  const char *domain)
 {
     zsock_set_curve_server (self->zsock, 1);
-    zsock_set_zap_domain (self->zsock, DOMAIN);
+    zsock_set_zap_domain (self->zsock, domain);
     zsock_set_curve_publickey (self->zsock, pair->public_key);
     zsock_set_curve_secretkey (self->zsock, pair->secret_key);
 }

@@ -35,8 +35,9 @@ const char *lk_zsocket_bound (lk_zsocket *self);
 int lk_zsocket_connect (lk_zsocket *self, const char *endpoint);
 
 /*  What is bound or connected from now on is encrypted: as a server with that
- *  pair, for whom zap.h lets in; as a client. */
-void lk_zsocket_serve (lk_zsocket *self, const lk_curve_pair *pair);
+ *  pair, for whom zap.h lets into that domain; as a client. */
+void lk_zsocket_serve (lk_zsocket *self, const lk_curve_pair *pair,
+                       const char *domain);
 void lk_zsocket_call (lk_zsocket *self, const lk_curve_call *call);
 
 /*  DONE, WAIT, or BROKEN: a message of more parts than one came, and was

@@ -177,6 +177,19 @@ check_resolved (lk_config *config, size_t position, const char *hostport)
 }
 
 static void
+check_own (lk_config *config, const char *key, const char *endpoint)
+{
+    char own[LK_ADDRESS_LEN_MAX + 1];
+    const char *hostport = endpoint + strlen (LK_TCP);
+    if (strlen (endpoint) > strlen (LK_TCP) && lk_hostport_is_open (hostport)
+        && !lk_hostport_has_name (hostport)
+        && !lk_hostport_is_wildcard (hostport)
+        && !lk_own_address_is (hostport, own)) {
+        lk_config_refuse (config, key, 0, "it is no address of this host");
+    }
+}
+
+static void
 check_address (lk_config *config, const lk_router_options *router)
 {
     char listen[LK_ADDRESS_LEN_MAX + 1];
@@ -188,14 +201,7 @@ check_address (lk_config *config, const lk_router_options *router)
         }
         return;
     }
-    const char *hostport = router->listen + strlen (LK_TCP);
-    if (strlen (router->listen) > strlen (LK_TCP)
-        && lk_hostport_is_open (hostport) && !lk_hostport_has_name (hostport)
-        && !lk_hostport_is_wildcard (hostport)
-        && !lk_own_address_is (hostport, listen)) {
-        lk_config_refuse (config, "router/listen", 0,
-                          "it is no address of this host");
-    }
+    check_own (config, "router/listen", router->listen);
 }
 
 void
@@ -211,6 +217,7 @@ lk_settings_check (lk_config *config, const lk_router_options *router,
         check_resolved (config, i, router->neighbour[i]);
     }
     check_address (config, router);
+    check_own (config, "router/listen-clients", router->listen_clients);
     check_endpoints (config, router, lock);
     check_folders (config, router, lock);
 }

@@ -8,6 +8,7 @@
 
 #include "net/curve.h"
 #include "net/zpl.h"
+#include "util/alloc.h"
 #include "wire/address.h"
 
 #include <stdio.h>
@@ -47,6 +48,32 @@ is_host_key (const char *value)
     return lk_host_key_read (&key, value);
 }
 
+bool
+lk_client_key_read (lk_client_key *self, const char *value)
+{
+    lk_host_key key;
+    if (!lk_host_key_read (&key, value) || !is_host (key.host)) {
+        return false;
+    }
+    snprintf (self->client, sizeof self->client, "%s", key.host);
+    snprintf (self->key, sizeof self->key, "%s", key.key);
+    return true;
+}
+
+void
+lk_client_key_write (const lk_client_key *self,
+                     char value[LK_CLIENT_KEY_LINE_SIZE])
+{
+    snprintf (value, LK_CLIENT_KEY_LINE_SIZE, "%s %s", self->client, self->key);
+}
+
+static bool
+is_client_key (const char *value)
+{
+    lk_client_key key;
+    return lk_client_key_read (&key, value);
+}
+
 /*  All keys that they can have. */
 static const struct {
     const char *path;
@@ -56,6 +83,8 @@ static const struct {
     {LK_SETTING_LOCK, is_host, "the name of a host"},
     {LK_SETTING_KEY, is_host_key,
      "the name of a host, a blank, and a public key"},
+    {LK_SETTING_CLIENT, is_client_key,
+     "the name of a client, a blank, and a public key"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -153,6 +182,33 @@ check_keys (const char *text, lk_problem *problem)
     return error;
 }
 
+/*  One that were of two names would be known by one of them. */
+static lk_err
+check_clients (const char *text, lk_problem *problem)
+{
+    lk_client_key *keys = lk_alloc (LK_CLIENT_KEYS_MAX * sizeof *keys);
+    const size_t count = lk_common_settings_clients (text, keys);
+    char more[LK_ZPL_LINE_SIZE_MAX + 1];
+    lk_err error = LK_OK;
+    for (size_t i = 0; error == LK_OK && i < count; i++) {
+        if (lk_client_key_find (keys, i, keys[i].key) != NULL) {
+            error = lk_problem_set (problem, LK_INVALID,
+                                    "'" LK_SETTING_CLIENT "' has the key of "
+                                    "'%s' twice",
+                                    keys[i].client);
+        }
+    }
+    if (error == LK_OK
+        && lk_common_settings_value (text, LK_SETTING_CLIENT, count, more,
+                                     sizeof more)) {
+        error = lk_problem_set (problem, LK_INVALID,
+                                "'" LK_SETTING_CLIENT "' has more than %d keys",
+                                LK_CLIENT_KEYS_MAX);
+    }
+    lk_free (keys);
+    return error;
+}
+
 lk_err
 lk_common_settings_check (const char *text, lk_problem *problem)
 {
@@ -163,7 +219,10 @@ lk_common_settings_check (const char *text, lk_problem *problem)
     while (error == LK_OK && lk_zpl_next (&zpl, &line)) {
         error = check_line (&line, problem);
     }
-    return error == LK_OK ? check_keys (text, problem) : error;
+    if (error == LK_OK) {
+        error = check_keys (text, problem);
+    }
+    return error == LK_OK ? check_clients (text, problem) : error;
 }
 
 /*  -------------------------------------------------------- looking */
@@ -198,6 +257,33 @@ lk_common_settings_keys (const char *text, lk_host_key keys[LK_HOST_KEYS_MAX])
                  && lk_host_key_read (&keys[count], line.value);
     }
     return count;
+}
+
+size_t
+lk_common_settings_clients (const char *text,
+                            lk_client_key keys[LK_CLIENT_KEYS_MAX])
+{
+    lk_zpl zpl;
+    lk_zpl_line line;
+    size_t count = 0;
+    lk_zpl_init (&zpl, text);
+    while (count < LK_CLIENT_KEYS_MAX && lk_zpl_next (&zpl, &line)) {
+        count += !line.wrong && line.has_value
+                 && strcmp (line.path, LK_SETTING_CLIENT) == 0
+                 && lk_client_key_read (&keys[count], line.value);
+    }
+    return count;
+}
+
+const lk_client_key *
+lk_client_key_find (const lk_client_key *keys, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (keys[i].key, key) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
 }
 
 const lk_host_key *

@@ -17,6 +17,7 @@
 
 #define LK_SETTING_LOCK "settings/lock"
 #define LK_SETTING_KEY "router/key"
+#define LK_SETTING_CLIENT "clients/key"
 
 /*  Whether all of it makes sense; if not LK_INVALID, and the first line that
  *  does not as the problem. */
@@ -55,6 +56,28 @@ const lk_host_key *lk_host_key_find (const lk_host_key *keys, size_t count,
                                      const char *key);
 const lk_host_key *lk_host_key_of (const lk_host_key *keys, size_t count,
                                    const char *host);
+
+/*  By which key applications on another machine are known. */
+#define LK_CLIENT_KEYS_MAX 500
+
+typedef struct {
+    char client[LK_HOST_LEN_MAX + 1];
+    char key[LK_HOST_KEY_SIZE];
+} lk_client_key;
+
+/*  All `clients/key`, in their order: how many. */
+size_t lk_common_settings_clients (const char *text,
+                                   lk_client_key keys[LK_CLIENT_KEYS_MAX]);
+
+/*  "NAME KEY", as such a line has it; false: that is none. */
+#define LK_CLIENT_KEY_LINE_SIZE (LK_HOST_LEN_MAX + 1 + LK_HOST_KEY_SIZE)
+bool lk_client_key_read (lk_client_key *self, const char *value);
+void lk_client_key_write (const lk_client_key *self,
+                          char value[LK_CLIENT_KEY_LINE_SIZE]);
+
+/*  The one with that key; NULL: there is none. */
+const lk_client_key *lk_client_key_find (const lk_client_key *keys,
+                                         size_t count, const char *key);
 
 /*  Whether that host may change them: any may unless `settings/lock` names
  *  hosts. */

@@ -16,6 +16,7 @@
 /*  Files beside the identity. */
 #define NEIGHBOURS "neighbours"
 #define KEYS "keys"
+#define CLIENTS_KEYS "clients-keys"
 
 /*  -------------------------------------------------------- reading */
 
@@ -77,6 +78,18 @@ read_security (lk_router_options *self, lk_config *config)
     if (self->listen_curve[0] != '\0' && self->security != LK_SECURITY_BOTH) {
         lk_config_refuse (config, "router/listen-curve", 0,
                           "only while router/security is both");
+    }
+}
+
+static void
+read_clients (lk_router_options *self, lk_config *config)
+{
+    read_text (self->listen_clients, sizeof self->listen_clients, config,
+               "router/listen-clients");
+    read_text (self->clients_keys, sizeof self->clients_keys, config,
+               "router/clients-keys");
+    if (self->clients_keys[0] == '\0') {
+        put_beside_identity (self, CLIENTS_KEYS, self->clients_keys);
     }
 }
 
@@ -160,6 +173,7 @@ check_endpoints (const lk_router_options *self, lk_config *config)
     }
     check_port (config, "router/listen", self->listen);
     check_port (config, "router/listen-curve", self->listen_curve);
+    check_port (config, "router/listen-clients", self->listen_clients);
     if (self->address[0] != '\0'
         && (!lk_hostport_is_open (self->address)
             || lk_hostport_is_wildcard (self->address))) {
@@ -196,6 +210,7 @@ lk_router_options_read (lk_router_options *self, lk_config *config,
     read_host (self, config);
     read_remembered (self, config);
     read_security (self, config);
+    read_clients (self, config);
     check_endpoints (self, config);
     read_neighbours (self, config);
     read_plugins (self, config);
@@ -229,4 +244,20 @@ lk_router_options_address (const lk_router_options *self, const char *bound,
                : lk_problem_set (problem, LK_INVALID,
                                  "'%s' is not HOST:PORT: router/address",
                                  address);
+}
+
+void
+lk_router_clients_address (const char *bound, const char *address, char *found,
+                           size_t size)
+{
+    const char *hostport = behind (bound, LK_TCP);
+    const char *port = hostport != NULL ? strrchr (hostport, ':') : NULL;
+    const char *end = strrchr (address, ':');
+    if (port == NULL || end == NULL) {
+        snprintf (found, size, "%s", "");
+    } else if (lk_hostport_is_wildcard (hostport)) {
+        snprintf (found, size, "%.*s%s", (int) (end - address), address, port);
+    } else {
+        snprintf (found, size, "%s", hostport);
+    }
 }

@@ -42,6 +42,9 @@ typedef struct {
     char listen[LK_ADDRESS_LEN_MAX + 1]; /* tcp://...; empty: by default */
     char listen_curve[LK_ADDRESS_LEN_MAX + 1]; /* a second; empty: none */
     lk_security security;
+    char listen_clients[LK_ADDRESS_LEN_MAX + 1]; /* for applications on other
+                                                    machines; empty: none */
+    char clients_keys[PATH_MAX];                 /* the file */
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port; empty: as listen */
     char endpoint[PATH_MAX];              /* ipc://... */
     mode_t mode;
@@ -67,5 +70,11 @@ lk_err lk_router_options_address (const lk_router_options *self,
                                   const char *bound, char *address, size_t size,
                                   lk_problem *problem)
     __attribute__ ((warn_unused_result));
+
+/*  HOST:PORT where applications on other machines find us, now that `bound`
+ *  (tcp://...) is known; its host is that of `address`, where others dial us,
+ *  if `bound` is at all addresses. */
+void lk_router_clients_address (const char *bound, const char *address,
+                                char *found, size_t size);
 
 #endif

@@ -18,6 +18,9 @@
  *  it begins anew. */
 #define LK_INVALID_STRANGER "register first"
 
+/*  Why INVALID is said to one that may not say that at all. */
+#define LK_INVALID_NOT_YOURS "that is not yours to say"
+
 /*  How REFUSE says that the name is in use; the reason begins with it. */
 #define LK_REFUSE_TAKEN "name is taken"
 

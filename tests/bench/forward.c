@@ -69,8 +69,8 @@ enter (int number)
         snprintf (name, sizeof name, "app-%d-1", 4000 + number);
     }
     name_connection (&local[number], 1000 + number, NULL);
-    const lk_err error =
-        lk_route_add (&router.route, &local[number], name, &session);
+    const lk_err error = lk_route_add (&router.route, LK_SIDE_LOCAL,
+                                       &local[number], name, &session);
     LK_ASSERT (error == LK_OK);
 }
 

@@ -247,6 +247,83 @@ say_anything (lk_fuel *fuel)
     }
 }
 
+/*  -------------------------------------------------------- other machines */
+
+#define FAR_ONE "far-bb88471d65e2659b-x@h1"
+#define FAR_TWO "far-54fcba24e9324996-x@h1"
+
+static void
+hear_of_far (const char *address, uint8_t what)
+{
+    lk_message *event = lk_message_new ("lock@h1", "STATUS");
+    lk_message_set_from (event, "router@h1");
+    lk_message_set_text (event, "service", address);
+    lk_message_set_text (event, "status", what & 1 ? "down" : "up");
+    lk_message_set_text (event, "reason", "connection ended");
+    lk_message_set_number (event, "pid", 7);
+    if (what & 2) {
+        lk_message_set_text (event, "key",
+                             what & 4
+                                 ? "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+                                 : "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7");
+    }
+    fake_give (event, true);
+}
+
+static void
+add_registration (lk_fuel *fuel, lk_message *message, bool registers)
+{
+    const uint8_t what = lk_fuel_byte (fuel);
+    const int64_t number = registers ? what % 4 : world.number + what / 252;
+    lk_message_set_number (message, "registration", number);
+    lk_message_set_number (message, "sent", 1000 * (what / 4));
+    if (registers) {
+        lk_message_set_hex (message, "secret", what / 64);
+        lk_message_set_hex (message, "secret2", 1);
+        lk_message_set_number (message, "lease", 100 * what);
+    } else {
+        lk_message_set_hex (message, "drawn", world.drawn + what / 253);
+    }
+}
+
+static void
+add_claim (lk_fuel *fuel, lk_message *message)
+{
+    const uint8_t what = lk_fuel_byte (fuel);
+    if (what & 1) {
+        lk_message_set_flag (message, "again", true);
+    }
+    if (what & 2) {
+        lk_message_set_hex (message, "token", world.token);
+        lk_message_set_hex (message, "key", world.key);
+        lk_message_set_number (message, "left", 10 * what);
+    }
+}
+
+/*  An application on another machine says that. */
+static void
+speak_from_afar (lk_fuel *fuel, uint8_t what)
+{
+    static const char *const commands[] = {"LOCKREGISTER", "LOCKLEASE",
+                                           "LOCKGOODBYE",  "LOCK",
+                                           "UNLOCK",       "LOCKCHECK"};
+    const char *address = what & 1 ? FAR_ONE : FAR_TWO;
+    const size_t which = what / 2 % 8;
+    if (which >= COUNT (commands)) {
+        hear_of_far (address, lk_fuel_byte (fuel));
+        return;
+    }
+    lk_message *message = new_request (fuel, commands[which]);
+    lk_message_set_from (message, address);
+    add_registration (fuel, message, which == 0);
+    if (which == 3) {
+        add_claim (fuel, message);
+    } else if (which == 4) {
+        lk_message_set_number (message, "request", lk_fuel_byte (fuel) % 16);
+    }
+    fake_give (message, false);
+}
+
 /*  -------------------------------------------------------- the router */
 
 static void
@@ -331,6 +408,7 @@ hear_peer (lk_fuel *fuel, lk_lock_kind kind)
 static void
 step (lk_fuel *fuel)
 {
+    uint8_t what;
     switch (lk_fuel_below (fuel, 15)) {
     case 0:
         ask (fuel);
@@ -373,7 +451,11 @@ step (lk_fuel *fuel)
         check (fuel);
         break;
     default:
-        host.disk_fails = lk_fuel_byte (fuel) > 200;
+        what = lk_fuel_byte (fuel);
+        host.disk_fails = what > 200;
+        if (what % 4 > 0 && what <= 200) {
+            speak_from_afar (fuel, what / 4);
+        }
     }
 }
 

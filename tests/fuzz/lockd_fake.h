@@ -24,6 +24,9 @@ typedef struct {
     bool stopped;
     lk_err refuses; /* what the bus says to all that is sent */
     uint64_t key;   /* of the last LOCKED */
+    uint64_t token; /* likewise */
+    uint64_t drawn; /* of the last LOCKREGISTER, */
+    int64_t number; /* and of which registration that is */
 } fake_world;
 
 static fake_world world;
@@ -44,6 +47,10 @@ lk_bus_send (lk_bus *self, lk_message **message_p)
     LK_ASSERT (error == LK_OK);
     if (lk_message_is (*message_p, "LOCKED")) {
         (void) lk_message_hex (*message_p, "key", &world.key);
+        (void) lk_message_hex (*message_p, "token", &world.token);
+    } else if (lk_message_is (*message_p, "LOCKREGISTER")) {
+        (void) lk_message_hex (*message_p, "drawn", &world.drawn);
+        world.number = lk_message_number (*message_p, "registration", 0);
     }
     lk_bytes_clear (&frame);
     lk_message_destroy (message_p);
@@ -154,6 +161,11 @@ present (const char *address)
                       : NULL;
     if (app != NULL) {
         app->attached = world.lockd.attachment;
+    }
+    if (app != NULL && strncmp (address, "far-", 4) == 0
+        && app->key[0] == '\0') {
+        snprintf (app->key, sizeof app->key, "%s",
+                  "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID");
     }
 }
 

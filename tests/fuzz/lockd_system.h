@@ -197,14 +197,30 @@ host_end (lk_lockd *lockd)
     host.state = NULL;
 }
 
-/*  Each is found by its address. */
+/*  Each is found by its address; a registration, which the core has, by what
+ *  was drawn for it. */
 static inline void
 host_check_apps (const lk_lockd *lockd)
 {
     const lk_app *app;
+    size_t far = 0;
     for (app = lockd->apps.by_number; app != NULL; app = app->by_number.next) {
-        LK_ASSERT (lk_apps_find (&lockd->apps, app->address) == app);
+        if (app->far != NULL) {
+            lk_app session = {.number = 0};
+            snprintf (session.address, sizeof session.address, "%s",
+                      app->address);
+            snprintf (session.key, sizeof session.key, "%s", app->key);
+            LK_ASSERT (app->far->id.drawn != 0 && app->key[0] != '\0');
+            LK_ASSERT (
+                lk_apps_registered (&lockd->apps, &session, &app->far->id)
+                == app);
+            far++;
+        } else {
+            LK_ASSERT (lk_apps_find (&lockd->apps, app->address) == app);
+        }
     }
+    LK_ASSERT (far == HASH_CNT (by_drawn, lockd->apps.by_drawn));
+    LK_ASSERT (far == HASH_CNT (by_id, lockd->apps.by_id));
 }
 
 #endif

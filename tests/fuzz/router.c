@@ -9,6 +9,7 @@
  *  must be frames.
  */
 
+#include "clients.h"
 #include "gossip.h"
 #include "lib/fuel.h"
 #include "lib/router_world.h"
@@ -30,10 +31,15 @@ typedef struct {
     lk_bytes frame; /* messages that were not sent yet */
 } world;
 
+/*  An application on another machine, by the key of the connections of even
+ *  numbers. */
+#define FAR_NAME "far-bb88471d65e2659b-x"
+
 /*  Those of senders come first. */
-#define SENDER_SERVICES 5
+#define SENDER_SERVICES 6
 #define SENDER_HOSTS 5
-static const char *const services[] = {"a", "b", "lock", "router", "x", "*"};
+static const char *const services[] = {"a", "b",      "lock", "router",
+                                       "x", FAR_NAME, "*"};
 static const char *const hosts[] = {"h1", "h2", "h3", "h4", ".", "*", "?"};
 static const char *const commands[] = {
     "REGISTER",   "UNREGISTER",    "SUBSCRIBE",
@@ -44,7 +50,9 @@ static const char *const commands[] = {
     "COMMANDS",   "RELOADCONFIG",  "SERVICESTATUS",
     "UNKNOWN",    "INVALID",       "TRANSMISSIONREPORT",
     "READY",      "HELLO",         "GOSSIP",
-    "FORGET",     "CLUSTER"};
+    "FORGET",     "CLUSTER",       "CLIENTKEYS"};
+
+#define KEY_ODD "rq:rM>}U?@Lns47E1%%kR.o@n%%FcmmsL/@{H8]yf7" /* in a format */
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
@@ -74,6 +82,9 @@ draw_body (world *self, char body[BODY_SIZE])
         "true,\"subscribe\":[\"HELLO\",\"DISCONNECTED\"]}",
         "{\"service\":\"lock@h%d\",\"status\":\"up\",\"pid\":%d}",
         "{\"service\":\"lock@h%d\",\"status\":\"down\",\"pid\":%d}",
+        "{\"service\":\"" FAR_NAME "\",\"version\":\"%d\",\"pid\":%d,"
+        "\"application\":true,\"subscribe\":[\"STATUS\"]}",
+        "{\"keys\":[\"m%d " KEY_ODD "\"]}",
         "{\"commands\":[\"STATUS\",\"CLUSTERCOMPLETE\",\"C%d\",\"NEW%d\"]}"};
     const uint8_t which = lk_fuel_byte (&self->fuel);
     const int one = which / 16 % 4 + 1, two = which / 64 + 1;
@@ -130,7 +141,9 @@ draw_connection (world *self, lk_identity *identity)
     *identity = link != NULL && which & 1 && link->out.identity.size > 0
                     ? link->out.identity
                     : lk_router_world_from (which / 2 % 8);
-    return which & 1 ? LK_SIDE_MESH : LK_SIDE_LOCAL;
+    return which & 1    ? LK_SIDE_MESH
+           : which & 64 ? LK_SIDE_CLIENTS
+                        : LK_SIDE_LOCAL;
 }
 
 static void
@@ -160,6 +173,8 @@ enter (world *self)
     const uint8_t which = lk_fuel_byte (&self->fuel);
     const lk_identity identity = lk_router_world_from (which % 8);
     const char *service = services[which / 8 % SENDER_SERVICES];
+    const lk_side side =
+        strcmp (service, FAR_NAME) == 0 ? LK_SIDE_CLIENTS : LK_SIDE_LOCAL;
     char from[80], body[200];
     snprintf (from, sizeof from, "%s@.", service);
     snprintf (body, sizeof body,
@@ -169,8 +184,8 @@ enter (world *self)
               commands[which % COUNT (commands)]);
     lk_bytes_cut (&self->frame, 0);
     add_message (self, from, "router@.", "REGISTER", body);
-    lk_router_world_put (&self->router, LK_SIDE_LOCAL, &identity,
-                         self->frame.data, self->frame.size);
+    lk_router_world_put (&self->router, side, &identity, self->frame.data,
+                         self->frame.size);
     lk_bytes_cut (&self->frame, 0);
 }
 
@@ -259,6 +274,7 @@ pass_time (world *self)
         router->now_ms += (int64_t) ms;
     }
     lk_neighbour_work (router);
+    lk_clients_work (router);
     lk_gossip_work (router);
     lk_undelivered_work (router);
     LK_ASSERT (router->leaving || lk_router_deadline (router) > router->now_ms);

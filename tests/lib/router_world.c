@@ -97,6 +97,21 @@ user_of (void *shell, const lk_identity *identity)
     return NULL;
 }
 
+/*  By which key an application on another machine comes. */
+static const char *
+client_of (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    return LK_ROUTER_WORLD_KEY (identity->bytes[identity->size - 1]);
+}
+
+static void
+hang_up (void *shell, lk_local *local)
+{
+    (void) shell;
+    (void) local;
+}
+
 static void
 met (void *shell, const lk_identity *identity)
 {
@@ -120,6 +135,8 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
+    .client = client_of,
+    .hang_up = hang_up,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
@@ -137,6 +154,12 @@ lk_router_world_init (lk_router_world *self)
     lk_log_set_level (LK_LOG_ERROR);
     lk_router_init (&self->router, &own, &calls, self);
     self->router.now_ms = 5000;
+    for (unsigned i = 0; i < 2; i++) {
+        lk_client_key *key = &self->router.clients.key[i];
+        snprintf (key->client, sizeof key->client, "m%u", i);
+        snprintf (key->key, sizeof key->key, "%s", LK_ROUTER_WORLD_KEY (i));
+    }
+    self->router.clients.count = 2;
 }
 
 void
@@ -220,10 +243,13 @@ is_subscriber (const lk_topic *topic, const lk_local *local)
 static size_t
 check_local (const lk_route *route, const lk_local *local)
 {
-    LK_ASSERT (lk_route_by_identity (route, &local->out.identity) == local);
+    LK_ASSERT (
+        lk_route_by_identity (route, local->out.side, &local->out.identity)
+        == local);
     LK_ASSERT (lk_route_by_service (route, lk_slice_of (local->service))
                == local);
     LK_ASSERT (local->watch == local && !local->out.stranger);
+    LK_ASSERT ((local->out.side == LK_SIDE_CLIENTS) == (local->far != NULL));
     LK_ASSERT (local->topic_count <= LK_SUBSCRIPTIONS_MAX);
     for (size_t i = 0; i < local->topic_count; i++) {
         LK_ASSERT (is_subscriber (local->topic[i], local));
@@ -231,12 +257,34 @@ check_local (const lk_route *route, const lk_local *local)
     return local->topic_count;
 }
 
+/*  Applications on other machines: who was silent longest first. */
+static void
+check_far (const lk_route *route)
+{
+    const lk_local *local;
+    int64_t before_ms = INT64_MIN;
+    size_t count = 0;
+    DL_FOREACH2 (route->far, local, far_next) {
+        LK_ASSERT (local->out.side == LK_SIDE_CLIENTS && local->application);
+        LK_ASSERT (lk_client_keys_allow (local->far->key, local->service));
+        LK_ASSERT (before_ms <= local->far->heard_ms);
+        before_ms = local->far->heard_ms;
+        count++;
+    }
+    LK_ASSERT (count == route->far_count);
+    LK_ASSERT (count
+               == HASH_CNT (by_identity, route->by_identity[LK_SIDE_CLIENTS]));
+}
+
 static void
 check_route (const lk_route *route)
 {
-    size_t subscribed = 0, subscribers = 0;
-    LK_ASSERT (HASH_CNT (by_identity, route->by_identity)
-               == HASH_CNT (by_service, route->by_service));
+    size_t subscribed = 0, subscribers = 0, sessions = 0;
+    for (int side = 0; side < LK_SIDE_COUNT; side++) {
+        sessions += HASH_CNT (by_identity, route->by_identity[side]);
+    }
+    LK_ASSERT (sessions == HASH_CNT (by_service, route->by_service));
+    check_far (route);
     for (const lk_local *local = route->by_service; local != NULL;
          local = local->by_service.next) {
         subscribed += check_local (route, local);

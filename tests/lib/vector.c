@@ -22,7 +22,7 @@
 
 #define FOLDER "tests/vectors/"
 
-static lk_vector vectors[256];
+static lk_vector vectors[512];
 static size_t vector_count;
 
 lk_bytes

@@ -9,6 +9,7 @@
 #include "client/queues.h"
 #include "edits.h"
 #include "in.h"
+#include "lib/settings_text.h"
 #include "lockd.h"
 #include "look.h"
 #include "members.h"
@@ -16,6 +17,7 @@
 #include "net/log.h"
 #include "out.h"
 #include "recover.h"
+#include "text_hash.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/lock_codec.h"
@@ -276,6 +278,20 @@ lk_lockd_note_force (lk_lockd *self, const lk_app *app,
 {
     (void) self;
     LK_ASSERT (app && asked);
+}
+
+void
+lk_lockd_note_end (lk_lockd *self, const lk_app *app)
+{
+    (void) self;
+    LK_ASSERT (app);
+}
+
+/*  Applications on other machines come another way here: remote_mail.c. */
+void
+lk_text_hash (lk_name text, uint64_t hash[2])
+{
+    lk_test_hash_text (text, hash);
 }
 
 void

@@ -11,6 +11,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define K1 "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
@@ -42,6 +43,16 @@ START_TEST (texts)
          "'router/key' has the key of 'h2' twice"},
         {"router\n" LINE ("h1", K1) LINE ("h1", K2) LINE ("h1", K3),
          "'router/key' has more than 2 keys of 'h1'"},
+        {"clients\n" LINE ("m1", K1) LINE ("m1", K2) LINE ("m2", K3), NULL},
+        {"router\n" LINE ("h1", K1) "clients\n" LINE ("m1", K1), NULL},
+        {"clients\n    kay = m1\n", "line 2: there is no setting"},
+        {"clients\n    key = m1\n",
+         "line 2: 'clients/key' needs the name of a client, a blank, and a "
+         "public key"},
+        {"clients\n" LINE ("*", K1), "line 2: 'clients/key' needs"},
+        {"clients\n" LINE ("m1", K1 "0"), "line 2: 'clients/key' needs"},
+        {"clients\n" LINE ("m1", K1) LINE ("m2", K1),
+         "'clients/key' has the key of 'm2' twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         lk_problem problem = {.text = ""};
@@ -92,6 +103,45 @@ START_TEST (too_many_keys)
 }
 END_TEST
 
+START_TEST (its_clients)
+{
+    static const char text[] = LOCK
+        "router\n" LINE ("h2", K1) "clients\n" LINE ("m1", K2) LINE ("m1", K3);
+    lk_client_key keys[LK_CLIENT_KEYS_MAX];
+    char line[LK_CLIENT_KEY_LINE_SIZE];
+    ck_assert_uint_eq (lk_common_settings_clients (text, keys), 2);
+    ck_assert_ptr_eq (lk_client_key_find (keys, 2, K3), &keys[1]);
+    ck_assert_ptr_null (lk_client_key_find (keys, 2, K1));
+    lk_client_key_write (&keys[0], line);
+    ck_assert_str_eq (line, "m1 " K2);
+    ck_assert (!lk_client_key_read (&keys[0], "* " K2));
+    ck_assert (!lk_client_key_read (&keys[0], K2));
+    ck_assert_uint_eq (lk_common_settings_clients (LOCK, keys), 0);
+}
+END_TEST
+
+START_TEST (too_many_clients)
+{
+    const size_t room = (LK_CLIENT_KEYS_MAX + 1) * 80;
+    char *text = calloc (1, room);
+    lk_problem problem;
+    size_t used = (size_t) snprintf (text, room, "clients\n");
+    for (int i = 0; i <= LK_CLIENT_KEYS_MAX; i++) {
+        if (i == LK_CLIENT_KEYS_MAX) {
+            ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_OK);
+        }
+        lk_curve_pair pair;
+        lk_curve_make (&pair);
+        used +=
+            (size_t) snprintf (text + used, room - used,
+                               "    key = \"m%d %s\"\n", i, pair.public_key);
+    }
+    ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_INVALID);
+    ck_assert_str_eq (problem.text, "'clients/key' has more than 500 keys");
+    free (text);
+}
+END_TEST
+
 START_TEST (who_may_change_them)
 {
     ck_assert (lk_common_settings_may_change ("", "h2"));
@@ -107,6 +157,8 @@ main (void)
     tcase_add_test (tcase, texts);
     tcase_add_test (tcase, its_keys);
     tcase_add_test (tcase, too_many_keys);
+    tcase_add_test (tcase, its_clients);
+    tcase_add_test (tcase, too_many_clients);
     tcase_add_test (tcase, who_may_change_them);
     Suite *suite = suite_create ("common");
     suite_add_tcase (suite, tcase);

@@ -234,14 +234,21 @@ static lk_keyring keyring;
 static char told[64], user[LK_CURVE_USER_SIZE];
 static char server[LK_CURVE_USER_SIZE]; /* who is dialled */
 static int over, denied;
+static int clients_asked;      /* about whom was asked as a client */
+static const char *client_key; /* which may come */
 
 static bool
-may_come (void *asked, const char *public_key, const char *address,
+may_come (void *asked, const lk_zap_caller *caller,
           char name[LK_CURVE_USER_SIZE])
 {
     ck_assert_ptr_eq (asked, &keyring);
-    ck_assert_str_eq (address, "127.0.0.1");
-    return lk_keyring_admit (&keyring, public_key, 1000, name);
+    ck_assert_str_eq (caller->address, "127.0.0.1");
+    if (caller->is_client) {
+        clients_asked++;
+        snprintf (name, LK_CURVE_USER_SIZE, "client %s", caller->public_key);
+        return strcmp (caller->public_key, client_key) == 0;
+    }
+    return lk_keyring_admit (&keyring, caller->public_key, 1000, name);
 }
 
 static void
@@ -314,17 +321,23 @@ is_heard_by (lk_curve_ring *ring, const char *host)
 }
 
 static void
-open_both (lk_zap **zap)
+open_for (lk_zap **zap, const lk_listener_calls *far_calls)
 {
     loop = lk_loop_new ();
     *zap = lk_zap_new (loop, may_come, &keyring, &problem);
     ck_assert_ptr_nonnull (*zap);
     near = lk_listener_new (loop, &calls, NULL);
-    far = lk_listener_new (loop, &calls, NULL);
+    far = lk_listener_new (loop, far_calls, NULL);
     ck_assert_int_eq (lk_listener_bind_tcp (far, "tcp://127.0.0.1:*",
                                             lk_curve_ring_used (&keyring.ring),
                                             &problem),
                       LK_OK);
+}
+
+static void
+open_both (lk_zap **zap)
+{
+    open_for (zap, &calls);
 }
 
 static void
@@ -397,6 +410,39 @@ START_TEST (who_comes_is_known)
     ck_assert_str_eq (lk_keyring_objection (&keyring, user, "h2"),
                       "its key is withdrawn");
     ck_assert (!is_heard_by (&h2, "h1"));
+    close_both (&zap);
+}
+END_TEST
+
+/*  By the port of clients come clients alone, and nobody else by that of
+ *  routers. */
+START_TEST (doors_are_apart)
+{
+    const lk_listener_calls client_calls = {.domain = LK_ZAP_CLIENTS,
+                                            .frame = on_frame,
+                                            .up = on_up,
+                                            .over = on_over,
+                                            .denied = on_denied};
+    lk_curve_call call = {.user = ""};
+    lk_curve_calls ways = {.call = &call, .count = 1};
+    lk_zap *zap;
+    keyring = (lk_keyring) {.ring = ring_of (2)};
+    lk_curve_make (&call.own);
+    client_key = call.own.public_key;
+    snprintf (call.server_key, LK_CURVE_TEXT_SIZE, "%s",
+              lk_curve_ring_used (&keyring.ring)->public_key);
+    open_for (&zap, &client_calls);
+    ck_assert (is_heard (&ways));
+    ck_assert_int_eq (clients_asked, 1);
+    ck_assert_mem_eq (user, "client ", 7);
+    ck_assert_str_eq (user + 7, client_key);
+    ck_assert (!is_heard_by (&keyring.ring, ""));
+    close_both (&zap);
+    open_both (&zap);
+    clients_asked = 0;
+    ck_assert (!is_heard (&ways));
+    ck_assert_int_eq (clients_asked, 0);
+    ck_assert (is_heard_by (&keyring.ring, ""));
     close_both (&zap);
 }
 END_TEST
@@ -508,6 +554,7 @@ main (void)
     tcase_add_test (tcase, a_file_that_is_none);
     tcase_add_test (tcase, who_has_a_key_is_let_in);
     tcase_add_test (tcase, who_comes_is_known);
+    tcase_add_test (tcase, doors_are_apart);
     tcase_add_test (tcase, settings_say_which_count);
     tcase_add_test (tcase, a_new_one_is_served);
     tcase_add_test (tcase, invitations_end);

@@ -129,11 +129,19 @@ START_TEST (tells_the_router)
     forget_sent ();
     (void) have (1, "settings\n    lock = h2\nrouter\n" LINE ("h1", K1)
                         LINE ("*", K2));
-    told = bus.sent[bus.count - 1];
+    told = bus.sent[bus.count - 2];
     ck_assert (lk_message_is (told, "HOSTKEYS"));
     ck_assert (!lk_message_flag (told, "open"));
     ck_assert_str_eq (lk_message_item (told, "keys", 0), "h1 " K1);
     ck_assert_str_eq (lk_message_item (told, "keys", 1), "* " K2);
+    told = bus.sent[bus.count - 1];
+    ck_assert (lk_message_is (told, "CLIENTKEYS"));
+    ck_assert_uint_eq (lk_message_item_count (told, "keys"), 0);
+    (void) have (2, "clients\n" LINE ("m1", K1) LINE ("m2", K2));
+    told = bus.sent[bus.count - 1];
+    ck_assert (lk_message_is (told, "CLIENTKEYS"));
+    ck_assert_uint_eq (lk_message_item_count (told, "keys"), 2);
+    ck_assert_str_eq (lk_message_item (told, "keys", 1), "m2 " K2);
     /*  Of settings that it lacks it knows nothing. */
     forget_sent ();
     node.status.settings_text.data = NULL;

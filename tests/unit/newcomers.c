@@ -69,6 +69,27 @@ START_TEST (the_number_of_another)
 }
 END_TEST
 
+/*  It was known who that is, and is not any more; or it is not wanted. */
+START_TEST (who_was_known)
+{
+    const ino_t one = lk_newcomers_strike (ours[0]);
+    const ino_t other = lk_newcomers_strike (ours[1]);
+    ck_assert (one != 0 && other != 0 && one != other);
+    ck_assert (lk_newcomers_strike (-1) == 0);
+    lk_newcomers_doubt (ours[0], one);
+    lk_newcomers_doubt (ours[1], one);
+    lk_newcomers_hang_up (ours[1], one);
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms () - 1000), 0);
+    ck_assert (!is_over (theirs[0]) && !is_over (theirs[1]));
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert (is_over (theirs[0]) && !is_over (theirs[1]));
+    lk_newcomers_hang_up (ours[1], other);
+    ck_assert (is_over (theirs[1]));
+    lk_newcomers_hang_up (-1, 0);
+    lk_newcomers_doubt (-1, 0);
+}
+END_TEST
+
 START_TEST (one_that_is_closed)
 {
     (void) close (ours[0]);
@@ -83,6 +104,7 @@ main (void)
     tcase_add_checked_fixture (tests, connect_both, close_both);
     tcase_add_test (tests, who_says_nothing);
     tcase_add_test (tests, the_number_of_another);
+    tcase_add_test (tests, who_was_known);
     tcase_add_test (tests, one_that_is_closed);
 
     Suite *suite = suite_create ("newcomers");

@@ -40,7 +40,8 @@ add (int number, const char *service)
 {
     lk_local *local = NULL;
     const lk_identity by = identity (number);
-    ck_assert_int_eq (lk_route_add (&route, &by, service, &local), LK_OK);
+    ck_assert_int_eq (
+        lk_route_add (&route, LK_SIDE_LOCAL, &by, service, &local), LK_OK);
     return local;
 }
 
@@ -58,15 +59,15 @@ START_TEST (finds_sessions_by_connection_and_by_name)
     lk_local *lock = add (1, "lock");
     lk_local *greeter = add (2, "greeter");
     const lk_identity one = identity (1), three = identity (3);
-    ck_assert_ptr_eq (lk_route_by_identity (&route, &one), lock);
-    ck_assert_ptr_null (lk_route_by_identity (&route, &three));
+    ck_assert_ptr_eq (lk_route_by_identity (&route, LK_SIDE_LOCAL, &one), lock);
+    ck_assert_ptr_null (lk_route_by_identity (&route, LK_SIDE_LOCAL, &three));
     ck_assert_ptr_eq (lk_route_by_service (&route, lk_slice_of ("greeter")),
                       greeter);
     const lk_slice part = {"lockkeeper", 4};
     ck_assert_ptr_eq (lk_route_by_service (&route, part), lock);
     lk_route_remove (&route, lock);
     ck_assert_ptr_null (lk_route_by_service (&route, part));
-    ck_assert_ptr_null (lk_route_by_identity (&route, &one));
+    ck_assert_ptr_null (lk_route_by_identity (&route, LK_SIDE_LOCAL, &one));
     ck_assert_uint_eq (lk_route_count (&route), 1);
 }
 END_TEST
@@ -76,11 +77,15 @@ START_TEST (a_name_and_a_connection_are_taken_once)
     lk_local *first = add (1, "lock");
     lk_local *second = NULL;
     const lk_identity one = identity (1), two = identity (2);
-    ck_assert_int_eq (lk_route_add (&route, &two, "lock", &second), LK_REFUSED);
-    ck_assert_int_eq (lk_route_add (&route, &one, "other", &second),
-                      LK_REFUSED);
+    ck_assert_int_eq (
+        lk_route_add (&route, LK_SIDE_LOCAL, &two, "lock", &second),
+        LK_REFUSED);
+    ck_assert_int_eq (
+        lk_route_add (&route, LK_SIDE_LOCAL, &one, "other", &second),
+        LK_REFUSED);
     lk_route_remove (&route, first);
-    ck_assert_int_eq (lk_route_add (&route, &two, "lock", &second), LK_OK);
+    ck_assert_int_eq (
+        lk_route_add (&route, LK_SIDE_LOCAL, &two, "lock", &second), LK_OK);
 }
 END_TEST
 
@@ -93,8 +98,9 @@ START_TEST (sessions_have_a_limit)
     }
     lk_local *local = NULL;
     const lk_identity more = identity (LK_SESSIONS_MAX);
-    ck_assert_int_eq (lk_route_add (&route, &more, "more", &local),
-                      LK_OVERLOADED);
+    ck_assert_int_eq (
+        lk_route_add (&route, LK_SIDE_LOCAL, &more, "more", &local),
+        LK_OVERLOADED);
 }
 END_TEST
 

@@ -117,6 +117,27 @@ user_of (void *shell, const lk_identity *identity)
                : all_others;
 }
 
+/*  By which key all come that are applications on other machines; whose
+ *  connections were closed, the last one's. */
+static const char *caller_key;
+static unsigned hung_up;
+
+static inline const char *
+client_of (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    return caller_key;
+}
+
+static inline void
+hang_up (void *shell, lk_local *local)
+{
+    (void) shell;
+    (void) local;
+    hung_up++;
+}
+
 /*  Whose connections stay. */
 static unsigned met_count;
 
@@ -144,6 +165,8 @@ static const lk_router_calls calls = {
     .peer = find_peer,
     .user = user_of,
     .met = met,
+    .client = client_of,
+    .hang_up = hang_up,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
@@ -159,6 +182,7 @@ begin (const char *host, const char *address, uint64_t incarnation)
     lk_router_init (&router, &own, &calls, NULL);
     router.now_ms = 5000;
     opened = closed = stopped = reloaded = 0;
+    hung_up = 0;
     reachable = true;
     lk_bytes_clear (&rest);
     rest_at = 0;

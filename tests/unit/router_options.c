@@ -123,6 +123,35 @@ START_TEST (other_addresses)
 }
 END_TEST
 
+/*  Where others find it, by where it listens and where routers dial it. */
+START_TEST (applications_on_other_machines)
+{
+    static const struct {
+        const char *bound, *address, *found;
+    } rows[] = {
+        {"tcp://10.0.0.1:7412", "h1.example:7411", "10.0.0.1:7412"},
+        {"tcp://0.0.0.0:7412", "h1.example:7411", "h1.example:7412"},
+        {"tcp://[::]:7412", "[fd00::1]:7411", "[fd00::1]:7412"},
+        {"tcp://[fd00::2]:7412", "10.0.0.1:7411", "[fd00::2]:7412"},
+        {"ipc://x", "10.0.0.1:7411", ""},
+    };
+    char found[LK_ADDRESS_LEN_MAX + 1];
+    taken ("host = h1");
+    ck_assert_str_eq (options.listen_clients, "");
+    ck_assert_str_eq (options.clients_keys, "/var/lib/lockkeeper/clients-keys");
+    taken ("listen-clients = \"tcp://*:7412\"\n    clients-keys = /x/y");
+    ck_assert_str_eq (options.listen_clients, "tcp://*:7412");
+    ck_assert_str_eq (options.clients_keys, "/x/y");
+    refused ("listen-clients = \"tcp://127.0.0.1\"", "'router/listen-clients'");
+    refused ("listen-clients = \"ipc:///tmp/x\"", "'router/listen-clients'");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        lk_router_clients_address (rows[i].bound, rows[i].address, found,
+                                   sizeof found);
+        ck_assert_str_eq (found, rows[i].found);
+    }
+}
+END_TEST
+
 START_TEST (names_of_the_host)
 {
     taken ("host = h-1.x_y");
@@ -192,6 +221,7 @@ main (void)
     tcase_add_test (tcase, defaults);
     tcase_add_test (tcase, places_to_listen);
     tcase_add_test (tcase, other_addresses);
+    tcase_add_test (tcase, applications_on_other_machines);
     tcase_add_test (tcase, names_of_the_host);
     tcase_add_test (tcase, neighbour_over_the_limit);
     tcase_add_test (tcase, plugins);

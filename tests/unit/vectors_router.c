@@ -470,6 +470,22 @@ settings_have (const char *body)
     say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "HOSTKEYS", body);
 }
 
+START_TEST (another_machine)
+{
+    start_lock (4020);
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "SUBSCRIBE",
+         "{\"commands\":[\"STATUS\"]}");
+    drain ("lock");
+    caller_key = json_string_value (
+        json_object_get (lk_vector_find ("status-far")->body, "key"));
+    hear (LK_SIDE_LOCAL, "lock", "clientkeys");
+    is_quiet ("lock");
+    hear (LK_SIDE_CLIENTS, "far", "register-far");
+    ck_assert_ptr_nonnull (strstr (next ("far"), " READY 1 "));
+    says ("lock", "status-far");
+}
+END_TEST
+
 START_TEST (keys_of_hosts)
 {
     have_keys ();
@@ -714,6 +730,7 @@ main (void)
     tcase_add_test (h1, a_host_is_forgotten);
     TCase *h2 = tcase_create ("h2");
     tcase_add_checked_fixture (h2, set_up_h2, tear_down);
+    tcase_add_test (h1, another_machine);
     tcase_add_test (h1, keys_of_hosts);
     tcase_add_test (h1, keys_are_withdrawn);
     tcase_add_test (h1, from_the_pair_of_all);

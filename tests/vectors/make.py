@@ -99,13 +99,17 @@ def write(name, about, to, sender, command, serial=0, body=None,
 
 R1, R2, G1, APP, LOCK1 = ("router@h1", "router@h2", "greeter@h1",
                           "backup-4711@h1", "lock@h1")
+#   On another machine, by the second key.
+FARNAME = "far-bb88471d65e2659b-backup-4711"
+FAR = FARNAME + "@h1"
 HOST1 = {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
          "incarnation": "5d3c8a9e01f72b64"}
 HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",
          "incarnation": "e07b4412c9aa6d18"}
 STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
           "version": "0.1.0", "application": False}
-ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLUSTER", "CLUSTERSTATUS",
+ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLIENTKEYS", "CLUSTER",
+           "CLUSTERSTATUS",
            "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
            "HOSTKEYS", "INVALID", "INVITE", "KEYS", "LOG", "NEWKEY", "REFUSE",
            "REGISTER", "RELOADCONFIG", "ROTATEKEYS", "ROUTERSTATUS",
@@ -156,7 +160,7 @@ BUS = [
      "as 'name pid kind version'", G1, R1, "ROUTERSTATUS", 8,
      {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
       "security": "none", "total": 3, "live": 2, "sessions": 2,
-      "hosts": ["h2 live 10.0.0.2:7200 0.1.0",
+      "clients": 0, "hosts": ["h2 live 10.0.0.2:7200 0.1.0",
                 "? dialing 10.0.0.3:7200 ?"],
       "links": [{"host": "h2", "state": "live", "address": "10.0.0.2:7200",
                  "version": "0.1.0", "origin": "configuration",
@@ -206,6 +210,15 @@ BUS = [
     ("hostkeys-pending", "one that they lack, and the others", LOCK1, R1,
      "HOSTKEYS", 0, {"pending": ["h4 " + PUBLIC3],
                      "accepted": ["h1 " + PUBLIC, "h2 " + PUBLIC2]}),
+    ("clientkeys", "other machines whose applications may come", "router@.",
+     LOCK1, "CLIENTKEYS", 0, {"keys": ["m1 " + PUBLIC2]}),
+    ("register-far", "an application on such a machine registers", "router@.",
+     FARNAME + "@.", "REGISTER", 1,
+     {"service": FARNAME, "version": "0.1.0", "pid": 4711,
+      "application": True}),
+    ("status-far", "the lock service hears of it", LOCK1, R1, "STATUS", 0,
+     {"service": FAR, "status": "up", "pid": 4711, "version": "0.1.0",
+      "application": True, "key": PUBLIC2, "client": "m1"}),
     ("cluster", "a service is of that cluster", "router@.", LOCK1, "CLUSTER",
      0, {"name": "demo"}),
     ("unknown", "the router knows no such command", G1, R1, "UNKNOWN", 13,
@@ -260,6 +273,9 @@ OBJECT = {"object": "backup/db-1"}
 #   What each LOCKED has.
 LEASE = {"left": -1, "until": -1, "session": 3, "lease_until": 86408000,
          "lease": 8000, "lease_page": "/run/lockkeeper/lock.lease"}
+
+#   Of an application on another machine, and its lock service's own number.
+REGISTRATION = {"registration": 2, "drawn": "5ca1ab1e0ddba115"}
 
 APPLICATION = [
     ("app-lock", "an application asks for a lock; the serial is its number "
@@ -361,6 +377,38 @@ APPLICATION = [
     ("app-lockcheck-answer", "it was once", APP, LOCK1, "LOCKCHECK", 3,
      {"object": "backup/db-1", "token": TOKEN, "held": False,
       "newest": "0000000700000009"}),
+    ("app-lockregister", "an application on another machine registers",
+     "lock@.", FAR, "LOCKREGISTER", 1,
+     {"registration": 2, "lease": 8000, "sent": 70000, "secret": HASH,
+      "secret2": KEY}),
+    ("app-lockregister-answer", "it is served", FAR, LOCK1, "LOCKREGISTER", 1,
+     {"lease": 8000, "version": "0.1.0", **REGISTRATION}),
+    ("app-locklease", "until when may it believe", "lock@.", FAR, "LOCKLEASE",
+     2, {**REGISTRATION, "sent": 71000}),
+    ("app-locklease-answer", "so long from what it has sent", FAR, LOCK1,
+     "LOCKLEASE", 2, {"sent": 71000, "left": 8000, **REGISTRATION}),
+    ("app-lock-far", "it asks for a lock", "lock@.", FAR, "LOCK", 1,
+     {"object": "backup/db-1", "wait": 10000, "duration": 30000, "pid": 4711,
+      "type": "exclusive", **REGISTRATION, "sent": 72000}),
+    ("app-lock-claim", "it has one of a former registration", "lock@.", FAR,
+     "LOCK", 1,
+     {"object": "backup/db-1", "type": "exclusive", "duration": 30000,
+      "pid": 4711, **REGISTRATION, "sent": 72000, "again": True,
+      "token": TOKEN, "key": KEY, "left": 5500}),
+    ("app-locked-far", "and holds it, at the latest until 72000 + 30000 by its "
+     "clock", FAR, LOCK1, "LOCKED", 1,
+     {"object": "backup/db-1", "token": TOKEN, "key": KEY, "ordinal": 1,
+      "type": "exclusive", "left": 30000, "as_of": 72000, **REGISTRATION}),
+    ("app-unlock-far", "it gives it back", "lock@.", FAR, "UNLOCK", 2,
+     {"request": 1, **REGISTRATION}),
+    ("app-unlocked-far", "as asked for", FAR, LOCK1, "UNLOCKED", 2,
+     {"object": "backup/db-1", "request": 1, **REGISTRATION}),
+    ("app-lockgoodbye", "it needs nothing any more", "lock@.", FAR,
+     "LOCKGOODBYE", 0, REGISTRATION),
+    ("app-lockmove", "the lock service stops: register with another one", FAR,
+     LOCK1, "LOCKMOVE", 0, REGISTRATION),
+    ("app-lockunregistered", "that registration is over", FAR, LOCK1,
+     "LOCKUNREGISTERED", 0, REGISTRATION),
     ("app-lockstatus", "how is the lock service", "lock@.", APP,
      "LOCKSTATUS", 4),
     ("app-lockready", "it serves", APP, LOCK1, "LOCKREADY", 4,

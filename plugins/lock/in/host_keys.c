@@ -62,11 +62,33 @@ tell (lk_lockd *self)
     (void) lk_lockd_send (self, message);
 }
 
+static void
+tell_clients (lk_lockd *self)
+{
+    char line[LK_CLIENT_KEY_LINE_SIZE];
+    lk_node_status status;
+    lk_node_get_status (self->node, &status);
+    const char *text = text_of (&status);
+    if (text == NULL) {
+        return;
+    }
+    lk_client_key *keys = lk_alloc (LK_CLIENT_KEYS_MAX * sizeof *keys);
+    lk_message *message = lk_message_new ("router@.", "CLIENTKEYS");
+    const size_t count = lk_common_settings_clients (text, keys);
+    for (size_t i = 0; i < count; i++) {
+        lk_client_key_write (&keys[i], line);
+        lk_message_add_item (message, "keys", line);
+    }
+    (void) lk_lockd_send (self, message);
+    lk_free (keys);
+}
+
 void
 lk_lockd_tell_keys (lk_lockd *self)
 {
     self->keys_are_due = false;
     tell (self);
+    tell_clients (self);
 }
 
 /*  Time has come: what is lacking now the router says. */

@@ -10,7 +10,8 @@
  *      edit_rules.c      which of these are not taken
  *      recover.c         LOCKRECOVER: the cluster begins anew
  *      joining.c         this host becomes one by itself
- *      host_keys.c       HOSTKEYS: keys of hosts, for the router and from it
+ *      far.c             applications on other machines, their registrations
+ *      host_keys.c       HOSTKEYS and CLIENTKEYS, for the router and from it
  */
 
 #ifndef LK_IN_H

@@ -7,6 +7,7 @@
 #include "request_fields.h"
 
 #include "util/alloc.h"
+#include "wire/address.h"
 #include "wire/message_frame.h"
 #include "wire/object_key.h"
 #include "wire/object_name.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define TIME_MAX (INT64_C (1) << 45) /* ms: a thousand years */
+#define COUNT_MAX (INT64_C (1) << 53)
 
 /*  -------------------------------------------------------- problems */
 
@@ -314,7 +316,26 @@ check_turn (lk_ask *self)
            "makes no sense with 'turn'");
 }
 
-/*  What is held already, of a former session. */
+/*  Until when it is held, by a lease of this host; on another machine: for how
+ *  long. */
+static void
+read_time_left (lk_ask *self, bool resumes)
+{
+    lk_app_request *core = &self->core;
+    const char *field = self->far ? "left" : "lease_until";
+    if (self->far) {
+        core->left_ms = read_number (self, field, 0, TIME_MAX, 0);
+    } else {
+        core->lease_until_ms =
+            read_number (self, field, 0, INT64_MAX - TIME_MAX, 0);
+    }
+    if (resumes && !has (self, field)) {
+        complain (self, field, "is missing, and 'token' is there");
+    }
+    needs (self, resumes, field, "needs 'token'");
+}
+
+/*  What is held already, of a former session, or registration. */
 static void
 read_resume (lk_ask *self)
 {
@@ -325,19 +346,16 @@ read_resume (lk_ask *self)
     }
     take_claims (self);
     resumes |= self->claimed > 0;
-    core->lease_until_ms =
-        read_number (self, "lease_until", 0, INT64_MAX - TIME_MAX, 0);
+    read_time_left (self, resumes);
     core->heir = read_flag (self, "heir");
-    if (resumes && !has (self, "lease_until")) {
-        complain (self, "lease_until", "is missing, and 'token' is there");
-    }
-    needs (self, resumes, "lease_until", "needs 'token'");
     needs (self, resumes && !self->core.listed, "heir",
            "needs 'token', and one lock");
     needs (self, core->key != 0 || self->core.listed, "token", "needs 'key'");
     needs (self, core->turn == 0, "token", "makes no sense with 'turn'");
     needs (self, !core->mode.is_static, "token",
            "makes no sense for a static lock, which stays anyway");
+    needs (self, !resumes || !self->far || core->asked_before, "token",
+           "needs 'again'");
 }
 
 static void
@@ -353,14 +371,49 @@ check_set (lk_ask *self)
     needs (self, !core->mode.is_static, "static", what);
 }
 
+/*  -------------------------------------------------------- other machines */
+
+/*  Of which registration it is, and what its clock says. */
+static void
+read_registration (lk_ask *self, bool has_drawn)
+{
+    static const char *const fields[] = {"registration", "drawn", "sent",
+                                         "again", "left"};
+    lk_app_request *core = &self->core;
+    for (size_t i = 0; !self->far && i < sizeof fields / sizeof fields[0];
+         i++) {
+        needs (self, false, fields[i], "is for applications on other machines");
+    }
+    if (!self->far) {
+        return;
+    }
+    needs (self, false, "lease_until", "is for applications of this host");
+    core->far.number =
+        (uint64_t) read_number (self, "registration", 1, COUNT_MAX, 0);
+    if (!has (self, "registration")) {
+        complain (self, "registration", "is missing");
+    }
+    if (has_drawn && !read_hex (self, "drawn", &core->far.drawn)) {
+        complain (self, "drawn", "is missing");
+    }
+    core->sent = read_number (self, "sent", 0, TIME_MAX, 0);
+}
+
 /*  -------------------------------------------------------- messages */
 
 static void
-begin (lk_ask *self, const lk_message *message)
+open (lk_ask *self, const lk_message *message)
 {
     memset (self, 0, offsetof (lk_ask, key));
     self->message = message;
     self->core.serial = lk_message_serial (message);
+    self->far = lk_address_is_far (lk_slice_of (lk_message_from (message)));
+}
+
+static void
+begin (lk_ask *self, const lk_message *message)
+{
+    open (self, message);
     if (self->core.serial == 0 || self->core.serial > INT64_MAX) {
         snprintf (self->problem, sizeof self->problem,
                   "a request needs a serial from 1 to 2^63 - 1");
@@ -388,6 +441,8 @@ lk_ask_lock (lk_ask *self, const lk_message *message)
     read_mode (self, &core->mode);
     check_mode (self, &core->mode);
     check_turn (self);
+    read_registration (self, true);
+    core->asked_before = self->far && read_flag (self, "again");
     read_resume (self);
     if (self->core.listed) {
         check_set (self);
@@ -414,6 +469,7 @@ bool
 lk_ask_unlock (lk_ask *self, const lk_message *message)
 {
     begin (self, message);
+    read_registration (self, true);
     self->core.wait_ms = read_wait (self);
     self->named = (uint64_t) read_number (self, "request", 1, INT64_MAX, 0);
     self->has_key = read_hex (self, "key", &self->core.key);
@@ -433,10 +489,61 @@ lk_ask_check (lk_ask *self, const lk_message *message)
 {
     begin (self, message);
     read_object (self);
+    read_registration (self, true);
     self->core.wait_ms = read_wait (self);
     if (!read_hex (self, "token", &self->core.token)) {
         complain (self, "token", "is missing");
     }
+    return is_fine (self);
+}
+
+/*  These are repeated, and told apart by what they say: a serial is of no
+ *  use. */
+static void
+begin_far (lk_ask *self, const lk_message *message, bool has_drawn)
+{
+    open (self, message);
+    if (!self->far) {
+        snprintf (self->problem, sizeof self->problem,
+                  "that is for applications on other machines");
+    }
+    read_registration (self, has_drawn);
+}
+
+static void
+require (lk_ask *self, const char *field)
+{
+    if (!has (self, field)) {
+        complain (self, field, "is missing");
+    }
+}
+
+bool
+lk_ask_register (lk_ask *self, const lk_message *message)
+{
+    begin_far (self, message, false);
+    require (self, "sent");
+    require (self, "lease");
+    require (self, "secret");
+    require (self, "secret2");
+    self->core.left_ms = read_number (self, "lease", 1, TIME_MAX, 0);
+    (void) read_hex (self, "secret", &self->secret[0]);
+    (void) read_hex (self, "secret2", &self->secret[1]);
+    return is_fine (self);
+}
+
+bool
+lk_ask_lease (lk_ask *self, const lk_message *message)
+{
+    begin_far (self, message, true);
+    require (self, "sent");
+    return is_fine (self);
+}
+
+bool
+lk_ask_goodbye (lk_ask *self, const lk_message *message)
+{
+    begin_far (self, message, true);
     return is_fine (self);
 }
 

@@ -17,6 +17,8 @@
 typedef struct {
     const lk_message *message;
     lk_app_request core; /* but for app and owner */
+    bool far;            /* its sender is on another machine */
+    uint64_t secret[2];  /* LOCKREGISTER: of its process */
     bool has_key;        /* UNLOCK */
     bool force;          /* UNLOCK */
     size_t claimed;      /* LOCK of a list: names that it says to hold */
@@ -32,6 +34,9 @@ typedef struct {
 bool lk_ask_lock (lk_ask *self, const lk_message *message);
 bool lk_ask_unlock (lk_ask *self, const lk_message *message);
 bool lk_ask_check (lk_ask *self, const lk_message *message);
+bool lk_ask_register (lk_ask *self, const lk_message *message);
+bool lk_ask_lease (lk_ask *self, const lk_message *message);
+bool lk_ask_goodbye (lk_ask *self, const lk_message *message);
 void lk_ask_clear (lk_ask *self);
 
 #endif

@@ -9,6 +9,7 @@
  */
 
 #include "edits.h"
+#include "far.h"
 #include "in.h"
 #include "look.h"
 #include "members.h"
@@ -80,7 +81,7 @@ find_app (lk_lockd *self, const lk_message *message)
         lk_lockd_resend (self, app);
         return app;
     }
-    if (!app && lk_apps_are_full (&self->apps)) {
+    if (!app && lk_apps_are_full (&self->apps, address)) {
         lk_lockd_fail (self, message, LK_OVERLOADED,
                        "this host has too many applications");
     } else {
@@ -94,6 +95,11 @@ ask_core (lk_event *event, lk_event_type type, const lk_ask *ask, lk_app *app)
 {
     *event = (lk_event) {.type = type, .request = ask->core};
     event->request.app = app->number;
+    if (app->far && (type == LK_ON_LOCK || type == LK_ON_UNLOCK)) {
+        event->request.far = app->far->id;
+    } else {
+        event->request.far = (lk_registered) {.number = 0};
+    }
     app->asked = true;
     return true;
 }
@@ -104,6 +110,7 @@ lock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
     const lk_app_request *core = &ask->core;
     if (self->short_of_hosts && core->token == 0 && core->turn == 0
+        && !core->asked_before
         && !lk_node_has_request (self->node, app->number, core->serial)) {
         refuse_short (self, ask->message);
         return false;
@@ -170,6 +177,18 @@ static const asking askings[] = {
     {"LOCKCHECK", lk_ask_check, check},
 };
 
+/*  The same of registrations. */
+static const asking registerings[] = {
+    {"LOCKREGISTER", lk_ask_register, lk_lockd_register},
+    {"LOCKLEASE", lk_ask_lease, lk_lockd_lease},
+    {"LOCKGOODBYE", lk_ask_goodbye, lk_lockd_goodbye},
+};
+
+enum {
+    ASKINGS = sizeof askings / sizeof askings[0],
+    REGISTERINGS = sizeof registerings / sizeof registerings[0]
+};
+
 /*  What anybody may ask, of any host. */
 typedef struct {
     const char *command;
@@ -185,8 +204,8 @@ static const question questions[] = {
 };
 
 static bool
-take (lk_lockd *self, const asking *row, const lk_message *message, bool local,
-      lk_input *input)
+take (lk_lockd *self, const asking *row, bool registers,
+      const lk_message *message, bool local, lk_input *input)
 {
     if (!local) {
         lk_lockd_fail (self, message, LK_INVALID,
@@ -199,7 +218,21 @@ take (lk_lockd *self, const asking *row, const lk_message *message, bool local,
         return false;
     }
     lk_app *app = find_app (self, message);
+    if (app && input->ask.far && !registers) {
+        app = lk_lockd_registered (self, &input->ask, app);
+    }
     return app && row->take (self, &input->ask, app, &input->event);
+}
+
+/*  Who has no router does not change the cluster. */
+static bool
+is_for_hosts (const lk_message *message)
+{
+    return lk_message_is (message, "LOCKSETTINGS")
+           || lk_message_is (message, "LOCKRECOVER")
+           || (lk_message_is (message, "LOCKMEMBERS")
+               && (lk_message_has (message, "add")
+                   || lk_message_has (message, "remove")));
 }
 
 /*  An operator goes to the host that is to begin. */
@@ -227,10 +260,18 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
         }
         return false;
     }
-    for (size_t i = 0; i < sizeof askings / sizeof askings[0]; i++) {
-        if (lk_message_is (message, askings[i].command)) {
-            return take (self, &askings[i], message, local, input);
+    for (size_t i = 0; i < ASKINGS + REGISTERINGS; i++) {
+        const bool registers = i >= ASKINGS;
+        const asking *row =
+            registers ? &registerings[i - ASKINGS] : &askings[i];
+        if (lk_message_is (message, row->command)) {
+            return take (self, row, registers, message, local, input);
         }
+    }
+    if (lk_lockd_is_far (message) && is_for_hosts (message)) {
+        lk_lockd_fail (self, message, LK_DENIED,
+                       "that is for hosts of the cluster");
+        return false;
     }
     if (lk_message_is (message, "LOCKMEMBERS")) {
         return lk_lockd_ask_members (self, message, &input->event);

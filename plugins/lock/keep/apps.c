@@ -6,7 +6,19 @@
 
 #include "apps.h"
 
+#include "util/alloc.h"
+#include "wire/address.h"
+
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+/*  How many registrations that machine has. */
+struct lk_app_payer {
+    char key[LK_APP_KEY_SIZE];
+    size_t count;
+    UT_hash_handle hh;
+};
 
 void
 lk_apps_init (lk_apps *self)
@@ -50,10 +62,28 @@ free_number (lk_apps *self)
     return self->last_number;
 }
 
-bool
-lk_apps_are_full (const lk_apps *self)
+static bool
+is_far (const char *address)
 {
-    return HASH_CNT (by_number, self->by_number) >= self->apps_max;
+    return lk_address_is_far (lk_slice_of (address));
+}
+
+bool
+lk_apps_are_full (const lk_apps *self, const char *address)
+{
+    const size_t all = HASH_CNT (by_address, self->by_address);
+    return (is_far (address) ? self->far_count : all - self->far_count)
+           >= self->apps_max;
+}
+
+static lk_app *
+add (lk_apps *self, const char *address)
+{
+    lk_app *app = lk_alloc (sizeof *app);
+    snprintf (app->address, sizeof app->address, "%s", address);
+    app->number = free_number (self);
+    HASH_ADD (by_number, self->by_number, number, sizeof app->number, app);
+    return app;
 }
 
 lk_app *
@@ -63,24 +93,129 @@ lk_apps_intern (lk_apps *self, const char *address)
     if (app) {
         return app;
     }
-    if (lk_apps_are_full (self)) {
+    if (lk_apps_are_full (self, address)) {
         return NULL;
     }
-    size_t size = strlen (address);
-    LK_ASSERT (size <= LK_ADDRESS_LEN_MAX);
-    app = lk_alloc (sizeof *app);
-    memcpy (app->address, address, size + 1);
-    app->number = free_number (self);
-    HASH_ADD_KEYPTR (by_address, self->by_address, app->address, size, app);
-    HASH_ADD (by_number, self->by_number, number, sizeof app->number, app);
+    app = add (self, address);
+    HASH_ADD_KEYPTR (by_address, self->by_address, app->address,
+                     strlen (app->address), app);
+    self->far_count += is_far (address);
     return app;
 }
+
+/*  -------------------------------------------------------- registrations */
+
+static lk_app_payer *
+find_payer (lk_apps *self, const char *key)
+{
+    lk_app_payer *payer = NULL;
+    HASH_FIND_STR (self->payers, key, payer);
+    if (!payer) {
+        payer = lk_alloc (sizeof *payer);
+        snprintf (payer->key, sizeof payer->key, "%s", key);
+        HASH_ADD_STR (self->payers, key, payer);
+    }
+    return payer;
+}
+
+static void
+forget_payer (lk_apps *self, lk_app_payer *payer)
+{
+    if (payer->count == 0) {
+        HASH_DEL (self->payers, payer);
+        lk_free (payer);
+    }
+}
+
+static void
+forget_far (lk_apps *self, lk_app *app)
+{
+    lk_app_far *far = app->far;
+    HASH_DELETE (by_id, self->by_id, app);
+    if (far->id.drawn != 0) {
+        HASH_DELETE (by_drawn, self->by_drawn, app);
+    }
+    far->payer->count--;
+    forget_payer (self, far->payer);
+    lk_free (far);
+}
+
+/*  Owner and number are one key. */
+enum { ID_SIZE = offsetof (lk_registered, drawn) };
+
+_Static_assert(ID_SIZE == 3 * sizeof (uint64_t)
+                   && offsetof (lk_registered, owner) == 0,
+               "a registration is found by what is ahead of `drawn`");
+
+/*  Its owner is told by a secret: it may have another name now. */
+lk_app *
+lk_apps_register (lk_apps *self, const lk_app *session, const lk_registered *id)
+{
+    lk_app *app = NULL;
+    HASH_FIND (by_id, self->by_id, id, ID_SIZE, app);
+    if (app) {
+        snprintf (app->address, sizeof app->address, "%s", session->address);
+        app->pid = session->pid;
+        return app;
+    }
+    lk_app_payer *payer = find_payer (self, session->key);
+    if (payer->count >= LK_APPS_OF_KEY_MAX) {
+        return NULL;
+    }
+    payer->count++;
+    app = add (self, session->address);
+    app->pid = session->pid;
+    snprintf (app->key, sizeof app->key, "%s", session->key);
+    app->far = lk_alloc (sizeof *app->far);
+    *app->far = (lk_app_far) {.id = *id, .payer = payer};
+    HASH_ADD_KEYPTR (by_id, self->by_id, &app->far->id, ID_SIZE, app);
+    return app;
+}
+
+void
+lk_apps_ready (lk_apps *self, lk_app *app, uint64_t drawn)
+{
+    if (app->far->id.drawn == 0) {
+        app->far->id.drawn = drawn;
+        HASH_ADD_KEYPTR (by_drawn, self->by_drawn, &app->far->id.drawn,
+                         sizeof drawn, app);
+    }
+}
+
+void
+lk_apps_drop_unready (lk_apps *self, uint32_t number)
+{
+    lk_app *app = lk_apps_by_number (self, number);
+    if (app && app->far && app->far->id.drawn == 0) {
+        lk_apps_remove (self, app);
+    }
+}
+
+lk_app *
+lk_apps_registered (const lk_apps *self, const lk_app *session,
+                    const lk_registered *id)
+{
+    lk_app *app = NULL;
+    HASH_FIND (by_drawn, self->by_drawn, &id->drawn, sizeof id->drawn, app);
+    return app && app->far->id.number == id->number
+                   && strcmp (app->key, session->key) == 0
+                   && strcmp (app->address, session->address) == 0
+               ? app
+               : NULL;
+}
+
+/*  -------------------------------------------------------- the end */
 
 void
 lk_apps_remove (lk_apps *self, lk_app *app)
 {
     lk_unsent_clear (&app->unsent);
-    HASH_DELETE (by_address, self->by_address, app);
+    if (app->far) {
+        forget_far (self, app);
+    } else {
+        HASH_DELETE (by_address, self->by_address, app);
+        self->far_count -= is_far (app->address);
+    }
     HASH_DELETE (by_number, self->by_number, app);
     lk_free (app);
 }

@@ -16,8 +16,25 @@
 
 #include <lockkeeper/message.h>
 
-#define LK_APPS_MAX 20000 /* applications of one host */
+typedef struct lk_app_payer lk_app_payer;
 
+#define LK_APPS_MAX 20000 /* applications of one host; on other machines */
+#define LK_APPS_OF_KEY_MAX 10000 /* registrations of one other machine */
+#define LK_APP_KEY_SIZE 41
+
+/*  Of an application on another machine, in whose place it is for the core:
+ *  protocol 9.20. */
+typedef struct {
+    lk_registered id;    /* drawn: 0 until the core has taken it */
+    uint64_t serial;     /* of its LOCKREGISTER, */
+    int64_t sent;        /* the latest of its clock that was heard, */
+    int64_t lease_sent;  /* that of its last LOCKLEASE, */
+    uint64_t lease;      /* ... and the serial of that */
+    lk_app_payer *payer; /* all of that key */
+} lk_app_far;
+
+/*  A process of this host, or a registration of one on another machine; or that
+ *  one's session with the router, of which the core does not hear. */
 typedef struct {
     char address[LK_ADDRESS_LEN_MAX + 1];
     uint32_t number;
@@ -26,13 +43,21 @@ typedef struct {
     uint32_t attached; /* in this attachment the router said it is there */
     lk_unsent *unsent; /* answers to send again */
     uint64_t forced;   /* serial of the last force that the history has */
+    char key[LK_APP_KEY_SIZE]; /* on another machine: its connection's; "" */
+    lk_app_far *far;           /* a registration; NULL */
     UT_hash_handle by_address;
     UT_hash_handle by_number;
+    UT_hash_handle by_id;
+    UT_hash_handle by_drawn;
 } lk_app;
 
 typedef struct {
-    lk_app *by_address;
+    lk_app *by_address; /* but registrations, which are: */
+    lk_app *by_id;      /* by owner and number, */
+    lk_app *by_drawn;   /* and those that the core has */
     lk_app *by_number;
+    lk_app_payer *payers;
+    size_t far_count; /* sessions of other machines, in by_address */
     uint32_t last_number;
     size_t apps_max;
 } lk_apps;
@@ -47,11 +72,25 @@ lk_name lk_app_owner (const lk_app *self);
 lk_app *lk_apps_find (const lk_apps *self, const char *address);
 lk_app *lk_apps_by_number (const lk_apps *self, uint32_t number);
 
-/*  Whether there are as many as there may be. */
-bool lk_apps_are_full (const lk_apps *self);
+/*  Whether there are as many as there may be like the one of that address. */
+bool lk_apps_are_full (const lk_apps *self, const char *address);
 
 /*  Finds or adds it; NULL at the limit of applications. */
 lk_app *lk_apps_intern (lk_apps *self, const char *address);
 void lk_apps_remove (lk_apps *self, lk_app *app);
+
+/*  Finds or adds the registration with that owner and number, of that session;
+ *  NULL: its machine has too many. */
+lk_app *lk_apps_register (lk_apps *self, const lk_app *session,
+                          const lk_registered *id);
+
+/*  The core has taken it; has not, if that did not come. */
+void lk_apps_ready (lk_apps *self, lk_app *app, uint64_t drawn);
+void lk_apps_drop_unready (lk_apps *self, uint32_t number);
+
+/*  The registration with these numbers, of that session's; NULL: there is none
+ *  (any more). */
+lk_app *lk_apps_registered (const lk_apps *self, const lk_app *session,
+                            const lk_registered *id);
 
 #endif

@@ -137,6 +137,10 @@ lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
     case LK_ANSWER_JEOPARDY:
     case LK_ANSWER_PENDING:
     case LK_ANSWER_CHECKED:
+    case LK_ANSWER_READY:
+    case LK_ANSWER_LEASE:
+    case LK_ANSWER_UNKNOWN:
+    case LK_ANSWER_MOVE:
         break;
     }
 }

@@ -244,7 +244,10 @@ add_owner (lk_lockd *self, lk_message *list, const lk_message *asked)
     lk_message_set_number (row, "pid", lk_message_number (asked, "pid", 0));
     if ((uint64_t) session == self->session
         && lk_node_find_demand (self->node, (uint64_t) serial, &known)) {
-        add_process (row, known.pid);
+        const lk_app *app = lk_apps_by_number (&self->apps, known.app);
+        if (!app || !app->far) { /* else it is a process of another machine */
+            add_process (row, known.pid);
+        }
         lk_message_set_flag (row, "jeopardy", known.danger);
     }
     lk_message_add_row (list, "owners", &row);

@@ -96,6 +96,10 @@ write_locked (lk_lockd *self, const lk_app *app, const lk_answer *answer)
     }
     lk_message_set_text (reply, "type", lk_lock_type_words[answer->type]);
     lk_message_set_number (reply, "left", limited && left < 0 ? 0 : left);
+    if (app->far) {
+        lk_message_set_number (reply, "as_of", app->far->sent);
+        return reply;
+    }
     lk_message_set_number (reply, "until", limited ? answer->until_ms : -1);
     lk_message_set_number (reply, "session", (int64_t) self->session);
     lk_message_set_number (reply, "lease_until", self->lease_until_ms);
@@ -141,7 +145,8 @@ write_failed (const lk_app *app, const lk_answer *answer)
 
 /*  Who waits for the UNLOCK of its own lock is told by that serial; who does
  *  not, by the one of the LOCK: it is lost. Nobody asks for that again, so it
- *  waits for one that its router does not know, having been restarted. */
+ *  waits for one that its router does not know, having been restarted; but on
+ *  another machine, which goes by its leases. */
 static lk_message *
 write_unlocked (const lk_app *app, const lk_answer *answer)
 {
@@ -154,7 +159,9 @@ write_unlocked (const lk_app *app, const lk_answer *answer)
     } else if (answer->error != LK_OK) {
         set_error (reply, answer->error);
         lk_lockd_set_text (reply, "reason", answer->reason);
-        lk_message_set_ttl (reply, LOST_TTL_S);
+        if (!app->far) {
+            lk_message_set_ttl (reply, LOST_TTL_S);
+        }
     }
     return reply;
 }
@@ -204,8 +211,91 @@ write_checked (const lk_app *app, const lk_answer *answer)
     return reply;
 }
 
+/*  -------------------------------------------------------- registrations */
+
 static lk_message *
-write_reply (lk_lockd *self, const lk_app *app, const lk_answer *answer)
+write_registered (const lk_lockd *self, const lk_app *app)
+{
+    lk_message *reply = lk_message_new (app->address, "LOCKREGISTER");
+    lk_message_set_serial (reply, app->far->serial);
+    lk_message_set_number (reply, "lease", self->options.host_lease_ms);
+    lk_message_set_text (reply, "version", LK_VERSION);
+    return reply;
+}
+
+static lk_message *
+write_lease (const lk_app *app, const lk_answer *answer)
+{
+    lk_message *reply = lk_message_new (app->address, "LOCKLEASE");
+    if (app->far->lease_sent == answer->sent) {
+        lk_message_set_serial (reply, app->far->lease);
+    }
+    lk_message_set_number (reply, "sent", answer->sent);
+    lk_message_set_number (reply, "left", answer->left_ms);
+    return reply;
+}
+
+/*  That is told of the registration itself, not of what it asks for. */
+static lk_message *
+write_of_registration (const lk_lockd *self, const lk_app *app,
+                       const lk_answer *answer)
+{
+    switch (answer->kind) {
+    case LK_ANSWER_READY:
+        return write_registered (self, app);
+    case LK_ANSWER_LEASE:
+        return write_lease (app, answer);
+    case LK_ANSWER_UNKNOWN:
+        return lk_message_new (app->address, "LOCKUNREGISTERED");
+    case LK_ANSWER_MOVE:
+        return lk_message_new (app->address, "LOCKMOVE");
+    case LK_ANSWER_LOCKED:
+    case LK_ANSWER_FAILED:
+    case LK_ANSWER_UNLOCKED:
+    case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_PENDING:
+    case LK_ANSWER_CHECKED:
+        break;
+    }
+    return NULL;
+}
+
+static lk_message *
+mark (lk_message *reply, const lk_registered *id)
+{
+    lk_message_set_number (reply, "registration", (int64_t) id->number);
+    if (id->drawn != 0) {
+        lk_message_set_hex (reply, "drawn", id->drawn);
+    }
+    return reply;
+}
+
+/*  It repeats what it asks until it is answered. True: it was such a one. */
+static bool
+tell_of_registration (lk_lockd *self, lk_app *app, const lk_answer *answer)
+{
+    if (!app->far) {
+        return false;
+    }
+    if (answer->kind == LK_ANSWER_READY) {
+        lk_apps_ready (&self->apps, app, answer->far.drawn);
+    }
+    lk_message *reply = write_of_registration (self, app, answer);
+    if (!reply) {
+        return false;
+    }
+    lk_message_set_serial (reply, answer->serial != 0
+                                      ? answer->serial
+                                      : lk_message_serial (reply));
+    (void) lk_lockd_send (self, mark (reply, &app->far->id));
+    if (answer->kind == LK_ANSWER_UNKNOWN) {
+        lk_apps_remove (&self->apps, app);
+    }
+    return true;
+}
+
+static lk_message *
+write_answer (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
     switch (answer->kind) {
     case LK_ANSWER_LOCKED:
@@ -230,6 +320,13 @@ write_reply (lk_lockd *self, const lk_app *app, const lk_answer *answer)
         break;
     }
     return write_failed (app, answer);
+}
+
+static lk_message *
+write_reply (lk_lockd *self, const lk_app *app, const lk_answer *answer)
+{
+    lk_message *reply = write_answer (self, app, answer);
+    return app->far ? mark (reply, &app->far->id) : reply;
 }
 
 /*  -------------------------------------------------------- sending */
@@ -257,6 +354,9 @@ lk_lockd_tell (lk_lockd *self, const lk_answer *answer)
     lk_app *app = lk_apps_by_number (&self->apps, answer->app);
     if (!app) {
         return; /* it is gone, the core hears so or has heard */
+    }
+    if (tell_of_registration (self, app, answer)) {
+        return;
     }
     lk_lockd_note_answer (self, app, answer);
     const bool has_to_wait = answer->kind == LK_ANSWER_JEOPARDY

@@ -22,6 +22,20 @@ lk_lockd_send (lk_lockd *self, lk_message *message)
     return sent;
 }
 
+/*  As it was said. */
+static void
+copy_registration (const lk_message *request, lk_message *answer)
+{
+    uint64_t drawn;
+    const int64_t number = lk_message_number (request, "registration", 0);
+    if (number > 0) {
+        lk_message_set_number (answer, "registration", number);
+    }
+    if (lk_message_hex (request, "drawn", &drawn)) {
+        lk_message_set_hex (answer, "drawn", drawn);
+    }
+}
+
 /*  A change of type that is refused leaves the lock as it was, so that its
  *  number goes along. */
 void
@@ -35,6 +49,7 @@ lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
     if (lk_object_get (request, room, &object, &flaw)) {
         lk_object_set (answer, object);
     }
+    copy_registration (request, answer);
     const int64_t turn = lk_message_number (request, "turn", 0);
     if (turn > 0) {
         lk_message_set_number (answer, "turn", turn);

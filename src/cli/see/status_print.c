@@ -92,6 +92,20 @@ print_long (const char *label, const char *text, bool prints)
 /*  -------------------------------------------------------- this host */
 
 /*  Services alone: programs that use locks are listed with their locks. */
+/*  Of applications on other machines, where this host serves such. */
+static void
+print_clients (const lk_message *router)
+{
+    const char *address = lk_message_text (router, "clients_address");
+    char text[LK_ADDRESS_LEN_MAX + 64];
+    if (address != NULL) {
+        snprintf (text, sizeof text, "%lld on other machines, by %s",
+                  (long long) lk_message_number (router, "clients", 0),
+                  address);
+        print_cut ("clients", text);
+    }
+}
+
 static void
 print_services (const lk_message *router)
 {
@@ -145,6 +159,7 @@ print_here (const lk_survey *survey)
     print_cut ("host", text);
     if (survey->router != NULL) {
         print_services (survey->router);
+        print_clients (survey->router);
     }
     print_locks (survey);
 }

@@ -1,0 +1,79 @@
+/*  clients.c - sessions of applications on other machines
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "clients.h"
+#include "keys.h"
+#include "session.h"
+
+#include "net/log.h"
+#include "wire/message_frame.h"
+#include "wire/reasons.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <utlist.h>
+
+/*  -------------------------------------------------------- sessions */
+
+lk_local *
+lk_clients_session (lk_router *self, const lk_identity *identity)
+{
+    lk_local *local =
+        lk_route_by_identity (&self->route, LK_SIDE_CLIENTS, identity);
+    const char *key =
+        local != NULL ? self->calls->client (self->shell, identity) : NULL;
+    if (key != NULL && strcmp (key, local->far->key) != 0) {
+        lk_session_end (self, local, LK_SESSION_CUT);
+        return NULL;
+    }
+    if (local != NULL) {
+        lk_route_hear_far (&self->route, local, self->now_ms);
+    }
+    return local;
+}
+
+void
+lk_clients_work (lk_router *self)
+{
+    lk_local *local;
+    while ((local = self->route.far) != NULL
+           && local->far->heard_ms + LK_CLIENT_SILENT_MS <= self->now_ms) {
+        lk_session_end (self, local, LK_SESSION_CUT);
+    }
+}
+
+/*  -------------------------------------------------------- CLIENTKEYS */
+
+/*  Who came by a key that is gone is cut off. */
+static void
+end_withdrawn (lk_router *self)
+{
+    lk_local *local, *next;
+    DL_FOREACH_SAFE2 (self->route.far, local, next, far_next) {
+        if (lk_client_keys_find (&self->clients, local->far->key) == NULL) {
+            lk_log_notice ("clients: withdrawn: %s client=%s", local->far->key,
+                           local->far->client);
+            self->calls->hang_up (self->shell, local);
+            lk_session_end (self, local, LK_SESSION_CUT);
+        }
+    }
+}
+
+void
+lk_clients_on_keys (lk_router *self, const lk_source *source,
+                    const lk_message *message)
+{
+    const char *reason =
+        lk_keys_teller_objection (self, source, self->clients.keeper);
+    if (reason != NULL) {
+        lk_keys_refuse (self, source, message, reason);
+        return;
+    }
+    snprintf (self->clients.keeper, sizeof self->clients.keeper, "%s",
+              source->local->service);
+    lk_client_keys_take (&self->clients, message, "keys");
+    end_withdrawn (self);
+}

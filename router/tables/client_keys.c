@@ -1,0 +1,52 @@
+/*  client_keys.c - machines whose applications may come, by their keys
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "client_keys.h"
+
+#include "wire/address.h"
+#include "wire/message_frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMED_BYTES = 8 }; /* of a key, in a name */
+
+const lk_client_key *
+lk_client_keys_find (const lk_client_keys *self, const char *public_key)
+{
+    return lk_client_key_find (self->key, self->count, public_key);
+}
+
+void
+lk_client_keys_take (lk_client_keys *self, const lk_message *message,
+                     const char *field)
+{
+    const char *line;
+    self->count = 0;
+    for (size_t i = 0; self->count < LK_CLIENT_KEYS_MAX
+                       && (line = lk_message_item (message, field, i)) != NULL;
+         i++) {
+        self->count += lk_client_key_read (&self->key[self->count], line);
+    }
+}
+
+bool
+lk_client_keys_allow (const char *public_key, const char *service)
+{
+    char start[sizeof LK_ADDRESS_FAR + 2 * NAMED_BYTES + 1];
+    unsigned char raw[LK_CURVE_RAW_SIZE];
+    int size = snprintf (start, sizeof start, LK_ADDRESS_FAR);
+    if (!lk_curve_raw (public_key, raw)) {
+        return false;
+    }
+    for (size_t i = 0; i < NAMED_BYTES; i++) {
+        size += snprintf (start + size, sizeof start - (size_t) size, "%02x",
+                          raw[i]);
+    }
+    start[size] = '-';
+    return strncmp (service, start, (size_t) size + 1) == 0
+           && service[size + 1] != '\0';
+}
