@@ -27,12 +27,18 @@ lk_curve_make (lk_curve_pair *self)
 }
 
 bool
+lk_curve_raw (const char *text, unsigned char raw[LK_CURVE_RAW_SIZE])
+{
+    return strlen (text) == LK_CURVE_TEXT_SIZE - 1
+           && zmq_z85_decode (raw, text) != NULL;
+}
+
+bool
 lk_curve_is_key (const char *text)
 {
-    uint8_t key[32];
+    unsigned char raw[LK_CURVE_RAW_SIZE];
 
-    return strlen (text) == LK_CURVE_TEXT_SIZE - 1
-           && zmq_z85_decode (key, text) != NULL;
+    return lk_curve_raw (text, raw);
 }
 
 bool

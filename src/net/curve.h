@@ -30,6 +30,10 @@ bool lk_curve_from_secret (lk_curve_pair *self, const char *secret_key);
 /*  Whether that is the text of a key. */
 bool lk_curve_is_key (const char *text);
 
+/*  Its 32 bytes; false: that is none. */
+#define LK_CURVE_RAW_SIZE 32
+bool lk_curve_raw (const char *text, unsigned char raw[LK_CURVE_RAW_SIZE]);
+
 /*  How we connect: as whom, and with whom. */
 typedef struct {
     lk_curve_pair own;

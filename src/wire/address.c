@@ -50,6 +50,14 @@ lk_address_is_name (lk_slice text)
     return is_word (text, LK_HOST_LEN_MAX) && !is_dots;
 }
 
+bool
+lk_address_is_far (lk_slice service)
+{
+    const size_t size = sizeof LK_ADDRESS_FAR - 1;
+    return service.size >= size
+           && memcmp (service.data, LK_ADDRESS_FAR, size) == 0;
+}
+
 _Static_assert(LK_SERVICE_LEN_MAX == LK_HOST_LEN_MAX
                    && LK_SERVICE_LEN_MAX + 1 + LK_HOST_LEN_MAX
                           == LK_ADDRESS_LEN_MAX,

@@ -24,6 +24,10 @@ bool lk_address_is_name (lk_slice text);
 /*  Whether that may be a command: 1..31 of the same. */
 bool lk_address_is_command (lk_slice text);
 
+/*  Names of applications on other machines begin so, and no others do. */
+#define LK_ADDRESS_FAR "far-"
+bool lk_address_is_far (lk_slice service);
+
 /*  Whether such names may have that character. */
 bool lk_address_allows (char c);
 

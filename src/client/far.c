@@ -1,0 +1,368 @@
+/*  far.c - the way to a lock service from a machine without a router
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "client/far.h"
+
+#include "net/clock.h"
+#include "net/curve.h"
+#include "net/random.h"
+#include "util/alloc.h"
+#include "wire/address.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/*  Its host gives no more than a host lease. */
+#define LEASE_MS 10000
+#define SILENT_FIFTHS 2 /* of a lease: so long a server may be silent */
+#define FIRST_MS 300    /* for the first lease, which what is asked for needs */
+#define PAUSE_MS 1000   /* of who waits in vain, in a child */
+
+/*  -------------------------------------------------------- from servers */
+
+/*  Whether `address` is that service of the server's host. */
+static bool
+is_from (const lk_far *self, int server, const char *address,
+         const char *service)
+{
+    const size_t size = strlen (service);
+    return strncmp (address, service, size) == 0 && address[size] == '@'
+           && strcmp (address + size + 1,
+                      lk_servers_host (self->servers, server))
+                  == 0;
+}
+
+static void
+become_ready (lk_far *self, int server, int64_t now_ms)
+{
+    if (self->ready_ms == 0) {
+        self->ready_ms = now_ms;
+    }
+    lk_servers_note (self->servers, server, NULL);
+    snprintf (self->host, sizeof self->host, "%s",
+              lk_servers_host (self->servers, server));
+}
+
+static void
+take_letter (lk_far *self, lk_roam_letter *letter, int server, int64_t now_ms)
+{
+    letter->server = server;
+    lk_roam_hear (self->roam, letter, now_ms);
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    if (letter->kind == LK_ROAM_READY && latest != NULL && latest->ready
+        && latest->number == letter->number) {
+        become_ready (self, server, now_ms);
+    }
+    if (letter->kind == LK_ROAM_LEASE) {
+        self->lease_ms = letter->left_ms;
+        self->is_leased = true;
+    } else if (letter->kind == LK_ROAM_MOVE) {
+        lk_servers_note (self->servers, server,
+                         "it stops, or serves as many as it can");
+    }
+}
+
+/*  The router there, or its lock service, has no use for LOCKREGISTER. */
+static void
+take_complaint (lk_far *self, int server, const lk_message *message)
+{
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    const char *reason = lk_message_text (message, "reason");
+    if (latest != NULL && !latest->ready && latest->server == server) {
+        self->is_vain = true;
+        lk_servers_note (self->servers, server,
+                         reason != NULL ? reason : "it does not serve us");
+    }
+}
+
+static void
+on_message (void *user, int server, const lk_message *message)
+{
+    lk_far *self = user;
+    lk_roam_letter letter = {.server = server};
+    const int64_t now_ms = lk_clock_ms ();
+    const char *from = lk_message_from (message);
+    const bool is_lock = is_from (self, server, from, "lock");
+    if (!is_lock && !is_from (self, server, from, "router")) {
+        return;
+    }
+    if (is_lock && lk_far_read (message, &letter)) {
+        take_letter (self, &letter, server, now_ms);
+    } else if (lk_far_is_register (lk_message_serial (message))) {
+        take_complaint (self, server, message);
+    } else {
+        lk_far_answer (self, server, message, now_ms);
+    }
+}
+
+/*  -------------------------------------------------------- to servers */
+
+static void
+say_letter (void *user, const lk_roam_letter *letter)
+{
+    lk_far *self = user;
+    lk_message *message = lk_far_render (self, letter, lk_clock_ms ());
+    if (message != NULL) {
+        lk_servers_send (self->servers, letter->server, &message);
+    }
+}
+
+static bool
+is_ours (const lk_way *way)
+{
+    return lk_servers_are_ours (((const lk_far *) way)->servers);
+}
+
+/*  What is no lock of ours. What cannot be sent now is repeated. */
+static void
+say (lk_way *way)
+{
+    lk_far *self = (lk_far *) way;
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    const bool is_ready =
+        latest != NULL && latest->ready && !latest->over && is_ours (way);
+    lk_message *message;
+    while ((message = lk_book_next_message (self->book)) != NULL) {
+        if (is_ready) {
+            lk_far_sign (message, latest);
+            lk_servers_send (self->servers, latest->server, &message);
+        } else {
+            lk_message_destroy (&message);
+        }
+    }
+    if (is_ours (way)) {
+        lk_servers_flush (self->servers);
+    }
+}
+
+/*  -------------------------------------------------------- choosing */
+
+/*  Whether nothing is heard of the latest server. */
+static bool
+is_silent (const lk_far *self, const lk_roam_place *latest, int64_t now_ms)
+{
+    return !lk_servers_is_up (self->servers, latest->server)
+           || now_ms - latest->heard_ms > latest->gap_ms * SILENT_FIFTHS / 5;
+}
+
+static bool
+wants_server (const lk_far *self, int64_t now_ms)
+{
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    return lk_roam_wants_server (self->roam, now_ms)
+           || (latest->ready ? is_silent (self, latest, now_ms)
+                             : self->is_vain);
+}
+
+static void
+choose (lk_far *self, int64_t now_ms)
+{
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    const int server = lk_servers_choose (
+        self->servers, wants_server (self, now_ms),
+        latest != NULL && latest->ready ? latest->server : -1, now_ms);
+    if (server >= 0) {
+        self->is_vain = false;
+        lk_roam_register (self->roam, server, now_ms);
+    }
+    latest = lk_roam_latest (self->roam);
+    const bool is_deserted =
+        latest == NULL || !latest->ready || is_silent (self, latest, now_ms);
+    if (is_deserted != self->is_deserted) {
+        self->is_deserted = is_deserted;
+        lk_book_desert (self->book, is_deserted);
+    }
+}
+
+/*  -------------------------------------------------------- work */
+
+static void
+tick (lk_far *self)
+{
+    const int64_t now_ms = lk_clock_ms ();
+    lk_roam_tick (self->roam, now_ms);
+    choose (self, now_ms);
+    if (self->is_leased) {
+        self->is_leased = false;
+        lk_far_lend (self);
+    }
+    lk_book_tick (self->book, now_ms);
+    say (&self->way);
+}
+
+static void
+work (lk_way *way)
+{
+    lk_far *self = (lk_far *) way;
+    if (is_ours (way)) {
+        lk_servers_work (self->servers);
+        tick (self);
+    }
+}
+
+static int64_t
+deadline (const lk_way *way)
+{
+    const lk_far *self = (const lk_far *) way;
+    int64_t due_ms = lk_servers_deadline (self->servers);
+    const int64_t book_ms = lk_book_deadline (self->book);
+    const int64_t roam_ms = lk_roam_deadline (self->roam, lk_clock_ms ());
+    due_ms = book_ms < due_ms ? book_ms : due_ms;
+    return roam_ms < due_ms ? roam_ms : due_ms;
+}
+
+static void
+wait_for (lk_way *way, int64_t until_ms)
+{
+    lk_far *self = (lk_far *) way;
+    struct epoll_event event;
+    if (!is_ours (way)) {
+        (void) poll (NULL, 0, PAUSE_MS);
+        return;
+    }
+    say (way);
+    const int64_t due_ms = deadline (way);
+    (void) epoll_wait (
+        lk_servers_fd (self->servers), &event, 1,
+        lk_clock_poll_ms (due_ms < until_ms ? due_ms : until_ms));
+    work (way);
+}
+
+static int
+fd_of (const lk_way *way)
+{
+    return lk_servers_fd (((const lk_far *) way)->servers);
+}
+
+/*  -------------------------------------------------------- questions */
+
+/*  Nothing is granted without a lease: so it waits for the first one, if that
+ *  comes soon. */
+static lk_way_state
+state (const lk_way *way)
+{
+    const lk_far *self = (const lk_far *) way;
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    const int64_t now_ms = lk_clock_ms ();
+    return self->ready_ms != 0
+                   && (latest->until_ms > now_ms
+                       || now_ms - self->ready_ms >= FIRST_MS)
+               ? LK_WAY_READY
+               : LK_WAY_SEEKING;
+}
+
+static void
+problem_of (const lk_way *way, lk_way_problem *problem)
+{
+    lk_servers_problem (((const lk_far *) way)->servers, problem);
+}
+
+static const char *
+host (const lk_way *way)
+{
+    return ((const lk_far *) way)->host;
+}
+
+static const char *
+objection (const lk_lock_options *options, size_t count)
+{
+    if (count > 1) {
+        return "a set of locks is not to be had from a machine without a "
+               "router";
+    }
+    if (options->mode.is_static) {
+        return "a static lock is not to be had from a machine without a router";
+    }
+    return options->key != 0 ? "a lock that lingers is taken over on the host "
+                               "that it lingers on"
+                             : NULL;
+}
+
+/*  -------------------------------------------------------- life */
+
+static void
+destroy (lk_way *way)
+{
+    lk_far *self = (lk_far *) way;
+    lk_book_set_carrier (self->book, NULL, NULL);
+    if (is_ours (way)) {
+        lk_roam_leave (self->roam, lk_clock_ms ());
+        lk_servers_flush (self->servers);
+    }
+    lk_servers_destroy (&self->servers);
+    lk_roam_destroy (&self->roam);
+    lk_far_forget (self);
+    explicit_bzero (self->secret, sizeof self->secret);
+    lk_free (self);
+}
+
+static const lk_way_calls calls = {
+    .state = state,
+    .problem = problem_of,
+    .is_ours = is_ours,
+    .host = host,
+    .objection = objection,
+    .say = say,
+    .work = work,
+    .wait = wait_for,
+    .fd = fd_of,
+    .deadline = deadline,
+    .destroy = destroy,
+};
+
+/*  "far-0123456789abcdef-backup-1234-5a3c01fe": its beginning is that of the
+ *  key. Machines that share that may have processes of the same number. */
+static void
+make_name (const char *base, const char *public_key,
+           char name[LK_SERVICE_LEN_MAX + 1])
+{
+    unsigned char raw[LK_CURVE_RAW_SIZE] = {0};
+    char head[32] = LK_ADDRESS_FAR, tail[32];
+    uint32_t drawn;
+    (void) lk_curve_raw (public_key, raw);
+    for (size_t i = 0; i < 8; i++) {
+        snprintf (head + strlen (head), sizeof head - strlen (head), "%02x",
+                  raw[i]);
+    }
+    strcat (head, "-");
+    lk_random_fill (&drawn, sizeof drawn);
+    snprintf (tail, sizeof tail, "-%d-%08x", (int) getpid (), drawn);
+    lk_way_make_name (head, base, tail, name);
+}
+
+lk_way *
+lk_far_new (const lk_way_options *options, const lk_client_file *file,
+            lk_problem *problem)
+{
+    char name[LK_SERVICE_LEN_MAX + 1];
+    if (file->count == 0) {
+        (void) lk_problem_set (problem, LK_INVALID,
+                               "the client file has no 'client/server'");
+        return NULL;
+    }
+    lk_far *self = lk_alloc (sizeof *self);
+    self->way.calls = &calls;
+    self->book = options->book;
+    self->lease_ms = LEASE_MS;
+    make_name (options->name, file->pair.public_key, name);
+    lk_random_fill (self->secret, sizeof self->secret);
+    self->servers = lk_servers_new (file, name, on_message, self, problem);
+    if (self->servers == NULL) {
+        lk_free (self);
+        return NULL;
+    }
+    const lk_roam_config config = {.told = lk_far_told,
+                                   .say = say_letter,
+                                   .context = self,
+                                   .lease_ms = LEASE_MS};
+    self->roam = lk_roam_new (&config);
+    lk_book_set_carrier (self->book, lk_far_open, self);
+    choose (self, lk_clock_ms ());
+    return &self->way;
+}
