@@ -22,6 +22,7 @@
 #define LEASE_MS 10000
 #define SILENT_FIFTHS 2 /* of a lease: so long a server may be silent */
 #define FIRST_MS 300    /* for the first lease, which what is asked for needs */
+#define AGAIN_MS 1000   /* until a server that forgets us is taken again */
 #define PAUSE_MS 1000   /* of who waits in vain, in a child */
 
 /*  -------------------------------------------------------- from servers */
@@ -59,7 +60,10 @@ take_letter (lk_far *self, lk_roam_letter *letter, int server, int64_t now_ms)
         && latest->number == letter->number) {
         become_ready (self, server, now_ms);
     }
-    if (letter->kind == LK_ROAM_LEASE) {
+    if (letter->kind == LK_ROAM_UNKNOWN && latest != NULL && latest->over
+        && latest->number == letter->number) {
+        self->forgetful = server;
+    } else if (letter->kind == LK_ROAM_LEASE) {
         self->lease_ms = letter->left_ms;
         self->is_leased = true;
     } else if (letter->kind == LK_ROAM_MOVE) {
@@ -160,9 +164,22 @@ wants_server (const lk_far *self, int64_t now_ms)
                              : self->is_vain);
 }
 
+/*  One whose lock service was restarted is there, and as good as any other. */
+static void
+take_again (lk_far *self, int64_t now_ms)
+{
+    if (self->forgetful >= 0 && now_ms - self->again_ms >= AGAIN_MS
+        && lk_servers_is_up (self->servers, self->forgetful)) {
+        self->again_ms = now_ms;
+        lk_roam_register (self->roam, self->forgetful, now_ms);
+    }
+    self->forgetful = -1;
+}
+
 static void
 choose (lk_far *self, int64_t now_ms)
 {
+    take_again (self, now_ms);
     const lk_roam_place *latest = lk_roam_latest (self->roam);
     const int server = lk_servers_choose (
         self->servers, wants_server (self, now_ms),
@@ -350,6 +367,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
     self->way.calls = &calls;
     self->book = options->book;
     self->lease_ms = LEASE_MS;
+    self->forgetful = -1;
     make_name (options->name, file->pair.public_key, name);
     lk_random_fill (self->secret, sizeof self->secret);
     self->servers = lk_servers_new (file, name, on_message, self, problem);

@@ -40,6 +40,8 @@ typedef struct {
     bool is_deserted;        /* no server is heard */
     int64_t lease_ms;        /* that was given last */
     bool is_vain;            /* the latest server refused to register us */
+    int forgetful;           /* a server that knows nothing of us; -1: none */
+    int64_t again_ms;        /* one such was registered with again */
     int64_t ready_ms;        /* when we were registered first; 0: not yet */
     char host[LK_HOST_LEN_MAX + 1]; /* which did so last */
 } lk_far;

@@ -154,10 +154,11 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     return message;
 }
 
-/*  What is held, as the lock service knew it. Of a set no home knows the
- *  duration: so it says what is left of that. */
+/*  What is held, as the lock service knew it, and until when. Of a set no home
+ *  knows the duration: so it says what is left of that. */
 static lk_message *
-new_claim (const lk_lock *lock, uint64_t serial, int64_t now_ms)
+new_claim (const lk_lock *lock, uint64_t serial, const char *until,
+           int64_t until_ms, int64_t now_ms)
 {
     const lk_lock_options *wish = &lock->wish;
     lk_lock_mode mode = wish->mode;
@@ -174,23 +175,22 @@ new_claim (const lk_lock *lock, uint64_t serial, int64_t now_ms)
     }
     set_names (message, lock, true);
     lk_lock_mode_set (message, &mode);
+    lk_message_set_number (message, until, until_ms);
     lk_message_set_number (message, "duration", duration_ms);
-    lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
 
-/*  And until when. */
 lk_message *
 lk_letter_resume (const lk_lock *lock, int64_t now_ms)
 {
     const lk_lock_options *wish = &lock->wish;
-    lk_message *message = new_claim (lock, lock->serial, now_ms);
-    lk_message_set_number (message, "lease_until",
-                           lk_lease_until (lock->lease));
+    lk_message *message = new_claim (lock, lock->serial, "lease_until",
+                                     lk_lease_until (lock->lease), now_ms);
     set_end (message, wish);
     if (wish->key != 0 && wish->key == lock->key) {
         lk_message_set_flag (message, "heir", true); /* as which it came */
     }
+    lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
 
@@ -201,8 +201,8 @@ lk_letter_far_lock (const lk_lock *lock, uint64_t serial, int64_t left_ms,
 {
     const lk_lock_options *wish = &lock->wish;
     if (left_ms > 0) {
-        lk_message *claim = new_claim (lock, serial, now_ms);
-        lk_message_set_number (claim, "left", left_ms);
+        lk_message *claim = new_claim (lock, serial, "left", left_ms, now_ms);
+        lk_message_set_number (claim, "pid", pid_of (lock));
         return claim;
     }
     lk_message *message = new_letter ("LOCK", serial);
