@@ -7,10 +7,8 @@
 #include "client/far.h"
 
 #include "net/clock.h"
-#include "net/curve.h"
 #include "net/random.h"
 #include "util/alloc.h"
-#include "wire/address.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -336,18 +334,12 @@ static const lk_way_calls calls = {
 /*  "far-0123456789abcdef-backup-1234-5a3c01fe": its beginning is that of the
  *  key. Machines that share that may have processes of the same number. */
 static void
-make_name (const char *base, const char *public_key,
+make_name (const char *base, const lk_client_file *file,
            char name[LK_SERVICE_LEN_MAX + 1])
 {
-    unsigned char raw[LK_CURVE_RAW_SIZE] = {0};
-    char head[32] = LK_ADDRESS_FAR, tail[32];
+    char head[LK_CLIENT_HEAD_SIZE], tail[32];
     uint32_t drawn;
-    (void) lk_curve_raw (public_key, raw);
-    for (size_t i = 0; i < 8; i++) {
-        snprintf (head + strlen (head), sizeof head - strlen (head), "%02x",
-                  raw[i]);
-    }
-    strcat (head, "-");
+    lk_client_file_head (file, head);
     lk_random_fill (&drawn, sizeof drawn);
     snprintf (tail, sizeof tail, "-%d-%08x", (int) getpid (), drawn);
     lk_way_make_name (head, base, tail, name);
@@ -368,7 +360,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
     self->book = options->book;
     self->lease_ms = LEASE_MS;
     self->forgetful = -1;
-    make_name (options->name, file->pair.public_key, name);
+    make_name (options->name, file, name);
     lk_random_fill (self->secret, sizeof self->secret);
     self->servers = lk_servers_new (file, name, on_message, self, problem);
     if (self->servers == NULL) {

@@ -89,9 +89,9 @@ dial (server *self)
 {
     lk_problem problem;
     lk_servers *all = self->all;
-    lk_curve_call call = {.own = all->file.pair};
+    lk_curve_call call;
     struct epoll_event event = {.events = EPOLLIN};
-    snprintf (call.server_key, sizeof call.server_key, "%s", self->about->key);
+    lk_client_file_call (&all->file, (size_t) self->place, &call);
     const lk_attach_options options = {.endpoint = self->about->endpoint,
                                        .call = &call,
                                        .name = all->name,

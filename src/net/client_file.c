@@ -11,6 +11,7 @@
 #include "net/whole_file.h"
 #include "net/zpl.h"
 #include "util/alloc.h"
+#include "wire/address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -221,6 +222,30 @@ lk_client_file_clear (lk_client_file *self)
 {
     explicit_bzero (&self->pair, sizeof self->pair);
     self->count = 0;
+}
+
+/*  -------------------------------------------------------- connecting */
+
+void
+lk_client_file_head (const lk_client_file *self, char head[LK_CLIENT_HEAD_SIZE])
+{
+    unsigned char raw[LK_CURVE_RAW_SIZE] = {0};
+    int size = snprintf (head, LK_CLIENT_HEAD_SIZE, LK_ADDRESS_FAR);
+    (void) lk_curve_raw (self->pair.public_key, raw);
+    for (size_t i = 0; i < 8; i++) {
+        size += snprintf (head + size, LK_CLIENT_HEAD_SIZE - (size_t) size,
+                          "%02x", raw[i]);
+    }
+    snprintf (head + size, LK_CLIENT_HEAD_SIZE - (size_t) size, "-");
+}
+
+void
+lk_client_file_call (const lk_client_file *self, size_t place,
+                     lk_curve_call *call)
+{
+    *call = (lk_curve_call) {.own = self->pair};
+    snprintf (call->server_key, sizeof call->server_key, "%s",
+              self->server[place].key);
 }
 
 /*  -------------------------------------------------------- other servers */

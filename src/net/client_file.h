@@ -59,6 +59,16 @@ lk_err lk_client_file_make (lk_client_file *self, const char *path,
                             lk_problem *problem)
     __attribute__ ((warn_unused_result));
 
+/*  How the name begins by which it is known there: "far-0123456789abcdef-", of
+ *  its public key. */
+#define LK_CLIENT_HEAD_SIZE 32
+void lk_client_file_head (const lk_client_file *self,
+                          char head[LK_CLIENT_HEAD_SIZE]);
+
+/*  How to connect with the server in that place. */
+void lk_client_file_call (const lk_client_file *self, size_t place,
+                          lk_curve_call *call);
+
 /*  Forgets the secret key. */
 void lk_client_file_clear (lk_client_file *self);
 

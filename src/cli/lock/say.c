@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "net/endpoint.h"
 #include "net/process.h"
+#include "net/where.h"
 #include "wire/object_name.h"
 
 #include <errno.h>
@@ -20,6 +21,9 @@
 enum { SOON_MS = 300, ATTACH_MS = 5000, WHY_MS = 500 };
 
 #define ACCESS_SIZE 400
+#define OF_CLIENTS                                                             \
+    "; `lockkeeper clients` on a host of the cluster shows whose keys are "    \
+    "known there"
 #define WAITING "no router yet, waiting for it for %d s ..."
 
 /*  -------------------------------------------------------- no router */
@@ -42,11 +46,28 @@ advice (int problem)
     }
 }
 
+const char *
+lk_cli_default_endpoint (void)
+{
+    const char *endpoint = NULL;
+    return lk_where_client (NULL, &endpoint) != NULL ? NULL : lk_where (NULL);
+}
+
+bool
+lk_cli_is_far (const char *endpoint)
+{
+    return lk_where_client (NULL, &endpoint) != NULL;
+}
+
 /*  The same for all verbs. */
 static void
 say_no_router (const char *endpoint, const char *text, int number)
 {
     char access[ACCESS_SIZE];
+    if (lk_cli_is_far (endpoint)) {
+        lk_cli_fail (0, "%s%s", text, number == EACCES ? OF_CLIENTS : "");
+        return;
+    }
     if (lk_cli_is_forbidden (number)) {
         lk_cli_access_advice (endpoint, access, sizeof access);
     }
@@ -61,6 +82,9 @@ begin_seek (const char *endpoint, bool *told)
 {
     lk_problem problem;
     *told = false;
+    if (lk_cli_is_far (endpoint)) {
+        return ATTACH_MS;
+    }
     lk_endpoint_why_not (endpoint, &problem);
     if (lk_cli_is_forbidden (problem.number)) {
         return SOON_MS;
@@ -87,7 +111,8 @@ bool
 lk_cli_is_endpoint (const char *endpoint)
 {
     lk_problem problem;
-    if (lk_endpoint_check_list (endpoint, &problem) == LK_OK) {
+    if (lk_cli_is_far (endpoint)
+        || lk_endpoint_check_list (endpoint, &problem) == LK_OK) {
         return true;
     }
     lk_cli_fail (0, "%s", problem.text);
