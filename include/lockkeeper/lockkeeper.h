@@ -217,8 +217,8 @@ int64_t lk_lock_spare (const lk_lock *self);
 /*  The lease page that it is held by, and the session there, for a process of
  *  yours that is to look for itself: lockkeeper-protocol(7), 7.2.
  *  They are others when another lock service goes on with the lock. NULL: it is
- *  not held, or static, or had by a client file; a child of this process can ask
- *  lk_lock_until then. Belongs to the lock. */
+ *  not held, or static, or had by a client file: a child of this process can
+ *  ask lk_lock_until then. Belongs to the lock. */
 const char *lk_lock_lease_page (const lk_lock *self, uint64_t *session);
 
 /*  The fencing token: grows with every grant of the object (shared ones that

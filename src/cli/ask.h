@@ -13,8 +13,8 @@
 
 typedef struct lk_requester lk_requester;
 
-/*  Attaches to the router at `endpoint` within `wait_ms`; by a client file to one
- *  of its servers, with which only its lock service is to be asked. NULL if it
+/*  Attaches to the router at `endpoint` within `wait_ms`; by a client file to
+ *  one of its servers, of which only the lock service is to be asked. NULL if it
  *  cannot: `problem` (may be NULL) says why. */
 lk_requester *lk_requester_new (const char *endpoint, int wait_ms,
                                 lk_problem *problem);

@@ -175,6 +175,21 @@ take_value (lk_options *self, const lk_verb_option *option, char *value)
     }
 }
 
+/*  -------------------------------------------------------- where */
+
+const char *
+lk_cli_default_endpoint (void)
+{
+    const char *endpoint = NULL;
+    return lk_where_client (NULL, &endpoint) != NULL ? NULL : lk_where (NULL);
+}
+
+bool
+lk_cli_is_far (const char *endpoint)
+{
+    return lk_where_client (NULL, &endpoint) != NULL;
+}
+
 /*  -------------------------------------------------------- all of them */
 
 static void

@@ -143,12 +143,15 @@ struct lk_lock {
 lk_book *lk_book_new (uint64_t serial);
 void lk_book_destroy (lk_book **self_p);
 
-/*  LOCK and UNLOCK of locks are not sent as messages from now on: `open` is told
- *  that the one of `lock` is open, again and again, and has it said and answered
- *  (book_carried.c has what it tells in return). It may not call the book back.
- *  NULL: nothing is said any more. */
+/*  LOCK and UNLOCK of locks are not sent as messages from now on: `open` is
+ *  told that the one of `lock` is open, again and again, and has it said and
+ *  answered (book_carried.c has what it tells in return). It may not call the
+ *  book back. NULL: nothing is said any more. */
 typedef void (lk_book_open_fn) (void *user, lk_lock *lock, int64_t now_ms);
 void lk_book_set_carrier (lk_book *self, lk_book_open_fn *open, void *user);
+
+/*  Whether there is a carrier, or was one. */
+bool lk_book_is_carried (const lk_book *self);
 
 /*  It has a LOCK of that lock, which is there until it has not. */
 void lk_book_carry (lk_lock *lock);

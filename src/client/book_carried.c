@@ -19,6 +19,12 @@ lk_book_set_carrier (lk_book *self, lk_book_open_fn *open, void *user)
     self->is_carried = true;
 }
 
+bool
+lk_book_is_carried (const lk_book *self)
+{
+    return self->is_carried;
+}
+
 void
 lk_book_carry (lk_lock *lock)
 {

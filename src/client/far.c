@@ -27,7 +27,7 @@
 
 /*  Whether `address` is that service of the server's host. */
 static bool
-is_from (const lk_far *self, int server, const char *address,
+is_from (const lk_far_way *self, int server, const char *address,
          const char *service)
 {
     const size_t size = strlen (service);
@@ -38,7 +38,7 @@ is_from (const lk_far *self, int server, const char *address,
 }
 
 static void
-become_ready (lk_far *self, int server, int64_t now_ms)
+become_ready (lk_far_way *self, int server, int64_t now_ms)
 {
     if (self->ready_ms == 0) {
         self->ready_ms = now_ms;
@@ -49,7 +49,8 @@ become_ready (lk_far *self, int server, int64_t now_ms)
 }
 
 static void
-take_letter (lk_far *self, lk_roam_letter *letter, int server, int64_t now_ms)
+take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
+             int64_t now_ms)
 {
     letter->server = server;
     lk_roam_hear (self->roam, letter, now_ms);
@@ -72,7 +73,7 @@ take_letter (lk_far *self, lk_roam_letter *letter, int server, int64_t now_ms)
 
 /*  The router there, or its lock service, has no use for LOCKREGISTER. */
 static void
-take_complaint (lk_far *self, int server, const lk_message *message)
+take_complaint (lk_far_way *self, int server, const lk_message *message)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
     const char *reason = lk_message_text (message, "reason");
@@ -86,7 +87,7 @@ take_complaint (lk_far *self, int server, const lk_message *message)
 static void
 on_message (void *user, int server, const lk_message *message)
 {
-    lk_far *self = user;
+    lk_far_way *self = user;
     lk_roam_letter letter = {.server = server};
     const int64_t now_ms = lk_clock_ms ();
     const char *from = lk_message_from (message);
@@ -108,7 +109,7 @@ on_message (void *user, int server, const lk_message *message)
 static void
 say_letter (void *user, const lk_roam_letter *letter)
 {
-    lk_far *self = user;
+    lk_far_way *self = user;
     lk_message *message = lk_far_render (self, letter, lk_clock_ms ());
     if (message != NULL) {
         lk_servers_send (self->servers, letter->server, &message);
@@ -118,14 +119,14 @@ say_letter (void *user, const lk_roam_letter *letter)
 static bool
 is_ours (const lk_way *way)
 {
-    return lk_servers_are_ours (((const lk_far *) way)->servers);
+    return lk_servers_are_ours (((const lk_far_way *) way)->servers);
 }
 
 /*  What is no lock of ours. What cannot be sent now is repeated. */
 static void
 say (lk_way *way)
 {
-    lk_far *self = (lk_far *) way;
+    lk_far_way *self = (lk_far_way *) way;
     const lk_roam_place *latest = lk_roam_latest (self->roam);
     const bool is_ready =
         latest != NULL && latest->ready && !latest->over && is_ours (way);
@@ -147,14 +148,14 @@ say (lk_way *way)
 
 /*  Whether nothing is heard of the latest server. */
 static bool
-is_silent (const lk_far *self, const lk_roam_place *latest, int64_t now_ms)
+is_silent (const lk_far_way *self, const lk_roam_place *latest, int64_t now_ms)
 {
     return !lk_servers_is_up (self->servers, latest->server)
            || now_ms - latest->heard_ms > latest->gap_ms * SILENT_FIFTHS / 5;
 }
 
 static bool
-wants_server (const lk_far *self, int64_t now_ms)
+wants_server (const lk_far_way *self, int64_t now_ms)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
     return lk_roam_wants_server (self->roam, now_ms)
@@ -164,7 +165,7 @@ wants_server (const lk_far *self, int64_t now_ms)
 
 /*  One whose lock service was restarted is there, and as good as any other. */
 static void
-take_again (lk_far *self, int64_t now_ms)
+take_again (lk_far_way *self, int64_t now_ms)
 {
     if (self->forgetful >= 0 && now_ms - self->again_ms >= AGAIN_MS
         && lk_servers_is_up (self->servers, self->forgetful)) {
@@ -175,7 +176,7 @@ take_again (lk_far *self, int64_t now_ms)
 }
 
 static void
-choose (lk_far *self, int64_t now_ms)
+choose (lk_far_way *self, int64_t now_ms)
 {
     take_again (self, now_ms);
     const lk_roam_place *latest = lk_roam_latest (self->roam);
@@ -198,7 +199,7 @@ choose (lk_far *self, int64_t now_ms)
 /*  -------------------------------------------------------- work */
 
 static void
-tick (lk_far *self)
+tick (lk_far_way *self)
 {
     const int64_t now_ms = lk_clock_ms ();
     lk_roam_tick (self->roam, now_ms);
@@ -214,7 +215,7 @@ tick (lk_far *self)
 static void
 work (lk_way *way)
 {
-    lk_far *self = (lk_far *) way;
+    lk_far_way *self = (lk_far_way *) way;
     if (is_ours (way)) {
         lk_servers_work (self->servers);
         tick (self);
@@ -224,7 +225,7 @@ work (lk_way *way)
 static int64_t
 deadline (const lk_way *way)
 {
-    const lk_far *self = (const lk_far *) way;
+    const lk_far_way *self = (const lk_far_way *) way;
     int64_t due_ms = lk_servers_deadline (self->servers);
     const int64_t book_ms = lk_book_deadline (self->book);
     const int64_t roam_ms = lk_roam_deadline (self->roam, lk_clock_ms ());
@@ -235,7 +236,7 @@ deadline (const lk_way *way)
 static void
 wait_for (lk_way *way, int64_t until_ms)
 {
-    lk_far *self = (lk_far *) way;
+    lk_far_way *self = (lk_far_way *) way;
     struct epoll_event event;
     if (!is_ours (way)) {
         (void) poll (NULL, 0, PAUSE_MS);
@@ -252,7 +253,7 @@ wait_for (lk_way *way, int64_t until_ms)
 static int
 fd_of (const lk_way *way)
 {
-    return lk_servers_fd (((const lk_far *) way)->servers);
+    return lk_servers_fd (((const lk_far_way *) way)->servers);
 }
 
 /*  -------------------------------------------------------- questions */
@@ -262,7 +263,7 @@ fd_of (const lk_way *way)
 static lk_way_state
 state (const lk_way *way)
 {
-    const lk_far *self = (const lk_far *) way;
+    const lk_far_way *self = (const lk_far_way *) way;
     const lk_roam_place *latest = lk_roam_latest (self->roam);
     const int64_t now_ms = lk_clock_ms ();
     return self->ready_ms != 0
@@ -275,13 +276,13 @@ state (const lk_way *way)
 static void
 problem_of (const lk_way *way, lk_way_problem *problem)
 {
-    lk_servers_problem (((const lk_far *) way)->servers, problem);
+    lk_servers_problem (((const lk_far_way *) way)->servers, problem);
 }
 
 static const char *
 host (const lk_way *way)
 {
-    return ((const lk_far *) way)->host;
+    return ((const lk_far_way *) way)->host;
 }
 
 static const char *
@@ -304,7 +305,7 @@ objection (const lk_lock_options *options, size_t count)
 static void
 destroy (lk_way *way)
 {
-    lk_far *self = (lk_far *) way;
+    lk_far_way *self = (lk_far_way *) way;
     lk_book_set_carrier (self->book, NULL, NULL);
     if (is_ours (way)) {
         lk_roam_leave (self->roam, lk_clock_ms ());
@@ -355,7 +356,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
                                "the client file has no 'client/server'");
         return NULL;
     }
-    lk_far *self = lk_alloc (sizeof *self);
+    lk_far_way *self = lk_alloc (sizeof *self);
     self->way.calls = &calls;
     self->book = options->book;
     self->lease_ms = LEASE_MS;

@@ -8,11 +8,11 @@
  *                    them and says until when they are believed in
  *      far_letter.c  roam's letters <-> messages
  *
- *  lockkeeper-protocol(7), 5.8 and 9.20.
+ *  lockkeeper-protocol(7), 9.20.
  */
 
-#ifndef LK_FAR_H
-#define LK_FAR_H
+#ifndef LK_CLIENT_FAR_H
+#define LK_CLIENT_FAR_H
 
 #include "client/book.h"
 #include "client/roam.h"
@@ -44,12 +44,12 @@ typedef struct {
     int64_t again_ms;        /* one such was registered with again */
     int64_t ready_ms;        /* when we were registered first; 0: not yet */
     char host[LK_HOST_LEN_MAX + 1]; /* which did so last */
-} lk_far;
+} lk_far_way;
 
 /*  -------------------------------------------------------- far_letter.c */
 
 /*  What roam says, as a message for that server; NULL: nothing. */
-lk_message *lk_far_render (const lk_far *self, const lk_roam_letter *letter,
+lk_message *lk_far_render (const lk_far_way *self, const lk_roam_letter *letter,
                            int64_t now_ms);
 
 /*  What a request of no lock of ours says is of that registration. */
@@ -78,13 +78,13 @@ void lk_far_open (void *user, lk_lock *lock, int64_t now_ms);
 void lk_far_told (void *user, lk_roam_lock *lock, lk_roam_news news);
 
 /*  A message of a server's lock service about a request. */
-void lk_far_answer (lk_far *self, int server, const lk_message *message,
+void lk_far_answer (lk_far_way *self, int server, const lk_message *message,
                     int64_t now_ms);
 
 /*  The leases of what is held are as roam has them. */
-void lk_far_lend (lk_far *self);
+void lk_far_lend (lk_far_way *self);
 
 /*  Forgets all of them. */
-void lk_far_forget (lk_far *self);
+void lk_far_forget (lk_far_way *self);
 
 #endif

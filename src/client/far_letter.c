@@ -44,7 +44,7 @@ new_message (const char *command, const lk_roam_letter *letter)
 }
 
 static lk_message *
-render_register (const lk_far *self, const lk_roam_letter *letter,
+render_register (const lk_far_way *self, const lk_roam_letter *letter,
                  int64_t now_ms)
 {
     lk_message *message = new_message ("LOCKREGISTER", letter);
@@ -78,7 +78,8 @@ render_lock (const lk_far_lock *lock, const lk_roam_letter *letter,
 }
 
 lk_message *
-lk_far_render (const lk_far *self, const lk_roam_letter *letter, int64_t now_ms)
+lk_far_render (const lk_far_way *self, const lk_roam_letter *letter,
+               int64_t now_ms)
 {
     const lk_far_lock *lock = letter->user;
     lk_message *message = NULL;

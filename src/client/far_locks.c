@@ -16,7 +16,7 @@
 /*  -------------------------------------------------------- from the book */
 
 static lk_far_lock *
-find (const lk_far *self, uint64_t serial)
+find (const lk_far_way *self, uint64_t serial)
 {
     lk_far_lock *lock;
     HASH_FIND (hh, self->locks, &serial, sizeof serial, lock);
@@ -24,7 +24,7 @@ find (const lk_far *self, uint64_t serial)
 }
 
 static void
-ask (lk_far *self, lk_lock *lock, int64_t now_ms)
+ask (lk_far_way *self, lk_lock *lock, int64_t now_ms)
 {
     lk_far_lock *it = lk_alloc (sizeof *it);
     *it = (lk_far_lock) {.serial = lock->serial, .lock = lock};
@@ -36,7 +36,7 @@ ask (lk_far *self, lk_lock *lock, int64_t now_ms)
 void
 lk_far_open (void *user, lk_lock *lock, int64_t now_ms)
 {
-    lk_far *self = user;
+    lk_far_way *self = user;
     lk_far_lock *it = find (self, lock->serial);
     if (lock->life == LK_LIFE_ASKED) {
         if (it == NULL) {
@@ -50,14 +50,14 @@ lk_far_open (void *user, lk_lock *lock, int64_t now_ms)
 /*  -------------------------------------------------------- from roam */
 
 static void
-lend (const lk_far *self, const lk_far_lock *it)
+lend (const lk_far_way *self, const lk_far_lock *it)
 {
     lk_book_lend (it->lock, lk_roam_until (self->roam, it->roam),
                   self->lease_ms);
 }
 
 void
-lk_far_lend (lk_far *self)
+lk_far_lend (lk_far_way *self)
 {
     for (lk_far_lock *it = self->locks; it != NULL; it = it->hh.next) {
         if (it->roam->state == LK_ROAM_HELD) {
@@ -68,7 +68,7 @@ lk_far_lend (lk_far *self)
 
 /*  Whether what is heard is about that request, and not only the occasion. */
 static bool
-is_heard (const lk_far *self, const lk_far_lock *it)
+is_heard (const lk_far_way *self, const lk_far_lock *it)
 {
     return self->heard != NULL
            && (lk_message_serial (self->heard) & ~(uint64_t) 1) == it->serial;
@@ -82,7 +82,7 @@ is_meant (const lk_far_lock *it)
 }
 
 static void
-tell_book (lk_far *self, const lk_far_lock *it, int64_t now_ms)
+tell_book (lk_far_way *self, const lk_far_lock *it, int64_t now_ms)
 {
     if (is_heard (self, it) && is_meant (it)) {
         (void) lk_book_message (self->book, self->heard, now_ms);
@@ -90,7 +90,7 @@ tell_book (lk_far *self, const lk_far_lock *it, int64_t now_ms)
 }
 
 static void
-lose (lk_far *self, const lk_far_lock *it, int64_t now_ms)
+lose (lk_far_way *self, const lk_far_lock *it, int64_t now_ms)
 {
     if (is_heard (self, it) && lk_message_is (self->heard, "UNLOCKED")) {
         tell_book (self, it, now_ms);
@@ -100,7 +100,7 @@ lose (lk_far *self, const lk_far_lock *it, int64_t now_ms)
 }
 
 static void
-drop (lk_far *self, lk_far_lock *it)
+drop (lk_far_way *self, lk_far_lock *it)
 {
     lk_lock *lock = it->lock;
     HASH_DEL (self->locks, it);
@@ -111,7 +111,7 @@ drop (lk_far *self, lk_far_lock *it)
 void
 lk_far_told (void *user, lk_roam_lock *roam, lk_roam_news news)
 {
-    lk_far *self = user;
+    lk_far_way *self = user;
     lk_far_lock *it = roam->user;
     const int64_t now_ms = lk_clock_ms ();
     switch (news) {
@@ -147,7 +147,7 @@ is_current (const lk_message *message, const lk_far_lock *it)
 }
 
 static void
-hear (lk_far *self, lk_far_lock *it, int server, const lk_message *message,
+hear (lk_far_way *self, lk_far_lock *it, int server, const lk_message *message,
       int64_t now_ms)
 {
     lk_roam_letter letter = {.server = server};
@@ -167,7 +167,7 @@ hear (lk_far *self, lk_far_lock *it, int server, const lk_message *message,
 }
 
 void
-lk_far_answer (lk_far *self, int server, const lk_message *message,
+lk_far_answer (lk_far_way *self, int server, const lk_message *message,
                int64_t now_ms)
 {
     lk_far_lock *it = find (self, lk_message_serial (message) & ~(uint64_t) 1);
@@ -182,7 +182,7 @@ lk_far_answer (lk_far *self, int server, const lk_message *message,
 }
 
 void
-lk_far_forget (lk_far *self)
+lk_far_forget (lk_far_way *self)
 {
     lk_far_lock *it, *next;
     HASH_ITER (hh, self->locks, it, next) {

@@ -195,6 +195,9 @@ lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms)
         return error;
     }
     const char *problem = check_change (self, type, wait_ms);
+    if (problem == NULL && lk_book_is_carried (self->book)) {
+        problem = "no lock of a machine without a router changes its type";
+    }
     if (problem != NULL) {
         return lk_session_fail (self->session, LK_INVALID, problem);
     }

@@ -7,9 +7,9 @@
  *  the router goes, attach closes the link and opens another: nothing that
  *  was meant for the old router ever reaches the new one.
  *
- *  Under it is a socket to the router's endpoint, which is that of this host or,
- *  with keys, of another one; or the pipe of a router that hosts the service in
- *  its own loop.
+ *  Under it is a socket to the router's endpoint, which is that of this host
+ *  or, with keys, of another one; or the pipe of a router that hosts the
+ *  service in its own loop.
  */
 
 #ifndef LK_LINK_H

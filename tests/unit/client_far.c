@@ -145,7 +145,7 @@ START_TEST (moves_when_the_first_is_silent)
     WITH_LOCK (fake.server[0].is_silent = true);
     quiet_until (session, 1, "LOCK ");
     check_claim (token);
-    quiet_for (session, 4000); /* more than the first lease */
+    quiet_for (session, 2300); /* more than the first lease */
     ck_assert (lk_lock_held (lock));
     ck_assert_uint_eq (lk_lock_token (lock), token);
     ck_assert_str_eq (lk_session_host (session), "h2");
@@ -165,7 +165,7 @@ START_TEST (moves_when_the_first_ends)
     quiet_until (session, 1, "\nLOCK ");
     ck_assert_int_lt (lk_clock_ms (), begun_ms + 900);
     check_claim (lk_lock_token (lock));
-    quiet_for (session, 4000);
+    quiet_for (session, 2300);
     ck_assert (lk_lock_held (lock));
     lk_session_destroy (&session);
     hears (1, "LOCKGOODBYE");
@@ -183,7 +183,7 @@ START_TEST (moves_back)
     WITH_LOCK (fake.server[0].log[0] = '\0'; open_server (0));
     kill_server (1);
     quiet_until (session, 0, "LOCK ");
-    quiet_for (session, 4000);
+    quiet_for (session, 2300);
     ck_assert (lk_lock_held (lock));
     lk_session_destroy (&session);
 }
@@ -220,7 +220,7 @@ START_TEST (registers_anew)
                fake.server[1].is_silent = true);
     quiet_until (session, 0, "\"registration\":2,");
     quiet_until (session, 0, "\"again\":true");
-    quiet_for (session, 3500);
+    quiet_for (session, 2300);
     ck_assert (lk_lock_held (lock));
     lk_session_destroy (&session);
 }
@@ -234,7 +234,7 @@ START_TEST (is_told_to_move)
                           new_word (&fake.server[0], "LOCKMOVE", 0), "lock"));
     quiet_until (session, 1, "LOCK ");
     quiet_until (session, 0, "LOCKGOODBYE");
-    quiet_for (session, 3500);
+    quiet_for (session, 2300);
     ck_assert (lk_lock_held (lock));
     lk_session_destroy (&session);
 }
@@ -397,7 +397,7 @@ END_TEST
 static void
 fail_session (const char *file, const char *text, int number)
 {
-    const lk_session_options options = {.client = file, .connect_ms = 2500};
+    const lk_session_options options = {.client = file, .connect_ms = 1500};
     ck_assert_ptr_null (lk_session_new (&options));
     ck_assert_int_eq (errno, number);
     ck_assert_msg (strstr (lk_session_problem (NULL), text) != NULL, "%s",
@@ -450,7 +450,7 @@ START_TEST (child)
         lk_session_destroy (&session);
         _exit (is_good ? 0 : 1);
     }
-    quiet_for (session, 3500);
+    quiet_for (session, 2300);
     int status;
     ck_assert_int_eq (waitpid (pid, &status, 0), pid);
     ck_assert_int_eq (status, 0);
@@ -493,6 +493,9 @@ START_TEST (not_had_from_here)
     ck_assert_ptr_nonnull (strstr (lk_session_problem (session), "static"));
     ck_assert_int_eq (lk_lock_acquire_all (session, names, 2, NULL, &lock),
                       LK_INVALID);
+    lock = get_lock (session);
+    ck_assert_int_eq (lk_lock_change (lock, LK_SHARED, 0), LK_INVALID);
+    ck_assert (lk_lock_held (lock));
     lk_session_destroy (&session);
 }
 END_TEST

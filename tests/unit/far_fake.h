@@ -360,7 +360,7 @@ set_up (void)
 {
     memset (&fake, 0, sizeof fake);
     pthread_mutex_init (&fake.mutex, NULL);
-    fake.lease_ms = 3000;
+    fake.lease_ms = 2000;
     fake.duration_ms = -1;
     snprintf (fake.dir, sizeof fake.dir, "/tmp/lk-test-XXXXXX");
     ck_assert_ptr_nonnull (mkdtemp (fake.dir));

@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "net/endpoint.h"
 #include "net/process.h"
-#include "net/where.h"
 #include "wire/object_name.h"
 
 #include <errno.h>
@@ -21,9 +20,6 @@
 enum { SOON_MS = 300, ATTACH_MS = 5000, WHY_MS = 500 };
 
 #define ACCESS_SIZE 400
-#define OF_CLIENTS                                                             \
-    "; `lockkeeper clients` on a host of the cluster shows whose keys are "    \
-    "known there"
 #define WAITING "no router yet, waiting for it for %d s ..."
 
 /*  -------------------------------------------------------- no router */
@@ -46,17 +42,20 @@ advice (int problem)
     }
 }
 
-const char *
-lk_cli_default_endpoint (void)
+/*  The same of servers. */
+static const char *
+advice_far (int problem)
 {
-    const char *endpoint = NULL;
-    return lk_where_client (NULL, &endpoint) != NULL ? NULL : lk_where (NULL);
-}
-
-bool
-lk_cli_is_far (const char *endpoint)
-{
-    return lk_where_client (NULL, &endpoint) != NULL;
+    switch (problem) {
+    case EACCES:
+        return "`lockkeeper clients` on a host of the cluster shows whose keys "
+               "are known there";
+    case EINVAL:
+    case ENOENT:
+        return "see A MACHINE WITHOUT A ROUTER in lockkeeper(1)";
+    default:
+        return "do these hosts run, and have a port for clients?";
+    }
 }
 
 /*  The same for all verbs. */
@@ -65,7 +64,7 @@ say_no_router (const char *endpoint, const char *text, int number)
 {
     char access[ACCESS_SIZE];
     if (lk_cli_is_far (endpoint)) {
-        lk_cli_fail (0, "%s%s", text, number == EACCES ? OF_CLIENTS : "");
+        lk_cli_fail (0, "%s; %s", text, advice_far (number));
         return;
     }
     if (lk_cli_is_forbidden (number)) {
