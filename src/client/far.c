@@ -198,6 +198,15 @@ choose (lk_far_way *self, int64_t now_ms)
 
 /*  -------------------------------------------------------- work */
 
+/*  Of all but the book; what is asked for meanwhile is due later. */
+static void
+note_due (lk_far_way *self)
+{
+    const int64_t servers_ms = lk_servers_deadline (self->servers);
+    const int64_t roam_ms = lk_roam_deadline (self->roam, lk_clock_ms ());
+    self->due_ms = roam_ms < servers_ms ? roam_ms : servers_ms;
+}
+
 static void
 tick (lk_far_way *self)
 {
@@ -210,6 +219,7 @@ tick (lk_far_way *self)
     }
     lk_book_tick (self->book, now_ms);
     say (&self->way);
+    note_due (self);
 }
 
 static void
@@ -226,11 +236,8 @@ static int64_t
 deadline (const lk_way *way)
 {
     const lk_far_way *self = (const lk_far_way *) way;
-    int64_t due_ms = lk_servers_deadline (self->servers);
     const int64_t book_ms = lk_book_deadline (self->book);
-    const int64_t roam_ms = lk_roam_deadline (self->roam, lk_clock_ms ());
-    due_ms = book_ms < due_ms ? book_ms : due_ms;
-    return roam_ms < due_ms ? roam_ms : due_ms;
+    return book_ms < self->due_ms ? book_ms : self->due_ms;
 }
 
 static void

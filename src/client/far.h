@@ -39,6 +39,7 @@ typedef struct {
     bool is_leased;          /* roam heard something that leases depend on */
     bool is_deserted;        /* no server is heard */
     int64_t lease_ms;        /* that was given last */
+    int64_t due_ms;          /* of what is not the book's */
     bool is_vain;            /* the latest server refused to register us */
     int forgetful;           /* a server that knows nothing of us; -1: none */
     int64_t again_ms;        /* one such was registered with again */

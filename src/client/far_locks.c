@@ -146,6 +146,17 @@ is_current (const lk_message *message, const lk_far_lock *it)
            == it->roam->number;
 }
 
+/*  The router does not know of registrations. */
+static void
+sign (const lk_far_way *self, const lk_far_lock *it, lk_roam_letter *letter)
+{
+    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    if (latest != NULL && latest->number == it->roam->number) {
+        letter->number = latest->number;
+        letter->drawn = latest->drawn;
+    }
+}
+
 static void
 hear (lk_far_way *self, lk_far_lock *it, int server, const lk_message *message,
       int64_t now_ms)
@@ -153,7 +164,7 @@ hear (lk_far_way *self, lk_far_lock *it, int server, const lk_message *message,
     lk_roam_letter letter = {.server = server};
     if (lk_far_read_answer (message, it, &letter)) {
         if (lk_message_is (message, "INVALID")) {
-            letter.number = it->roam->number;
+            sign (self, it, &letter);
         }
         self->heard = message;
         self->is_leased |= letter.kind == LK_ROAM_LOCKED;

@@ -24,8 +24,8 @@ lk_message *lk_letter_resume (const lk_lock *lock, int64_t now_ms);
  *  UNLOCK by a key, or by force, or LOCKCHECK, as the deed is. */
 lk_message *lk_letter_end (const lk_lock *lock);
 
-/*  LOCK from a machine without a router, under that serial; of what is held: for
- *  how long that is certain, `left_ms`, else 0. And its UNLOCK. */
+/*  LOCK from a machine without a router, under that serial; of what is held:
+ *  for how long that is certain, `left_ms`, else 0. And its UNLOCK. */
 lk_message *lk_letter_far_lock (const lk_lock *lock, uint64_t serial,
                                 int64_t left_ms, int64_t now_ms);
 lk_message *lk_letter_far_unlock (const lk_lock *lock, uint64_t serial);

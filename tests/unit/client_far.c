@@ -323,6 +323,28 @@ START_TEST (refused)
 }
 END_TEST
 
+/*  The router names no registration. */
+START_TEST (not_ours_to_say)
+{
+    lk_lock *lock = NULL;
+    WITH_LOCK (fake.is_full = true);
+    lk_session *session = open_session ();
+    ck_assert_int_eq (lk_lock_request (session, "thing", 5, NULL, &lock),
+                      LK_OK);
+    quiet_until (session, 0, "LOCK ");
+    lk_message *word;
+    WITH_LOCK (word = lk_message_new ("far-x@h1", "INVALID");
+               lk_message_set_serial (word, fake.lock[0].serial);
+               lk_message_set_text (word, "reason", "that is not yours to say");
+               send_back (&fake.server[0], word, "router"));
+    const lk_lock_event event = next_event (session);
+    ck_assert_int_eq (event.kind, LK_EVENT_FAILED);
+    ck_assert_int_eq (event.error, LK_INVALID);
+    ck_assert_str_eq (lk_session_problem (session), "that is not yours to say");
+    lk_session_destroy (&session);
+}
+END_TEST
+
 /*  A wait that may be over before anybody answers is a try first. */
 START_TEST (short_wait)
 {
@@ -553,6 +575,7 @@ add_ends (Suite *suite)
     tcase_add_test (tcase, says_goodbye);
     tcase_add_test (tcase, taken_away);
     tcase_add_test (tcase, refused);
+    tcase_add_test (tcase, not_ours_to_say);
     tcase_add_test (tcase, short_wait);
     tcase_add_test (tcase, duration);
     tcase_add_test (tcase, granted_unasked);
