@@ -54,13 +54,12 @@ take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
 {
     letter->server = server;
     lk_roam_hear (self->roam, letter, now_ms);
-    const lk_roam_place *latest = lk_roam_latest (self->roam);
-    if (letter->kind == LK_ROAM_READY && latest != NULL && latest->ready
-        && latest->number == letter->number) {
+    const lk_roam_place *current = lk_roam_current (self->roam);
+    const bool is_current =
+        current != NULL && current->number == letter->number;
+    if (letter->kind == LK_ROAM_READY && is_current) {
         become_ready (self, server, now_ms);
-    }
-    if (letter->kind == LK_ROAM_UNKNOWN && latest != NULL && latest->over
-        && latest->number == letter->number) {
+    } else if (letter->kind == LK_ROAM_UNKNOWN && is_current && current->over) {
         self->forgetful = server;
     } else if (letter->kind == LK_ROAM_LEASE) {
         self->lease_ms = letter->left_ms;
@@ -127,14 +126,13 @@ static void
 say (lk_way *way)
 {
     lk_far_way *self = (lk_far_way *) way;
-    const lk_roam_place *latest = lk_roam_latest (self->roam);
-    const bool is_ready =
-        latest != NULL && latest->ready && !latest->over && is_ours (way);
+    const lk_roam_place *current = lk_roam_current (self->roam);
+    const bool is_ready = current != NULL && !current->over && is_ours (way);
     lk_message *message;
     while ((message = lk_book_next_message (self->book)) != NULL) {
         if (is_ready) {
-            lk_far_sign (message, latest);
-            lk_servers_send (self->servers, latest->server, &message);
+            lk_far_sign (message, current);
+            lk_servers_send (self->servers, current->server, &message);
         } else {
             lk_message_destroy (&message);
         }
@@ -146,21 +144,25 @@ say (lk_way *way)
 
 /*  -------------------------------------------------------- choosing */
 
-/*  Whether nothing is heard of the latest server. */
+/*  Whether nothing is heard of the server that all is asked of. */
 static bool
-is_silent (const lk_far_way *self, const lk_roam_place *latest, int64_t now_ms)
+is_silent (const lk_far_way *self, int64_t now_ms)
 {
-    return !lk_servers_is_up (self->servers, latest->server)
-           || now_ms - latest->heard_ms > latest->gap_ms * SILENT_FIFTHS / 5;
+    const lk_roam_place *current = lk_roam_current (self->roam);
+    return current == NULL || !lk_servers_is_up (self->servers, current->server)
+           || now_ms - current->heard_ms > current->gap_ms * SILENT_FIFTHS / 5;
 }
 
+/*  Sooner than roam, which does not see connections, unless one is being
+ *  registered with. */
 static bool
 wants_server (const lk_far_way *self, int64_t now_ms)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
-    return lk_roam_wants_server (self->roam, now_ms)
-           || (latest->ready ? is_silent (self, latest, now_ms)
-                             : self->is_vain);
+    if (lk_roam_wants_server (self->roam, now_ms)) {
+        return true;
+    }
+    return latest->ready ? is_silent (self, now_ms) : self->is_vain;
 }
 
 /*  One whose lock service was restarted is there, and as good as any other. */
@@ -179,17 +181,15 @@ static void
 choose (lk_far_way *self, int64_t now_ms)
 {
     take_again (self, now_ms);
-    const lk_roam_place *latest = lk_roam_latest (self->roam);
-    const int server = lk_servers_choose (
-        self->servers, wants_server (self, now_ms),
-        latest != NULL && latest->ready ? latest->server : -1, now_ms);
+    const lk_roam_place *current = lk_roam_current (self->roam);
+    const int server =
+        lk_servers_choose (self->servers, wants_server (self, now_ms),
+                           current != NULL ? current->server : -1, now_ms);
     if (server >= 0) {
         self->is_vain = false;
         lk_roam_register (self->roam, server, now_ms);
     }
-    latest = lk_roam_latest (self->roam);
-    const bool is_deserted =
-        latest == NULL || !latest->ready || is_silent (self, latest, now_ms);
+    const bool is_deserted = is_silent (self, now_ms);
     if (is_deserted != self->is_deserted) {
         self->is_deserted = is_deserted;
         lk_book_desert (self->book, is_deserted);
@@ -271,10 +271,10 @@ static lk_way_state
 state (const lk_way *way)
 {
     const lk_far_way *self = (const lk_far_way *) way;
-    const lk_roam_place *latest = lk_roam_latest (self->roam);
+    const lk_roam_place *current = lk_roam_current (self->roam);
     const int64_t now_ms = lk_clock_ms ();
     return self->ready_ms != 0
-                   && (latest->until_ms > now_ms
+                   && ((current != NULL && current->until_ms > now_ms)
                        || now_ms - self->ready_ms >= FIRST_MS)
                ? LK_WAY_READY
                : LK_WAY_SEEKING;

@@ -44,14 +44,13 @@ new_message (const char *command, const lk_roam_letter *letter)
 }
 
 static lk_message *
-render_register (const lk_far_way *self, const lk_roam_letter *letter,
-                 int64_t now_ms)
+render_register (const lk_far_way *self, const lk_roam_letter *letter)
 {
     lk_message *message = new_message ("LOCKREGISTER", letter);
     lk_message_set_number (message, "lease", letter->left_ms);
     lk_message_set_hex (message, "secret", self->secret[0]);
     lk_message_set_hex (message, "secret2", self->secret[1]);
-    lk_message_set_number (message, "sent", now_ms);
+    lk_message_set_number (message, "sent", letter->sent);
     return message;
 }
 
@@ -85,7 +84,7 @@ lk_far_render (const lk_far_way *self, const lk_roam_letter *letter,
     lk_message *message = NULL;
     switch (letter->kind) {
     case LK_ROAM_REGISTER:
-        message = render_register (self, letter, now_ms);
+        message = render_register (self, letter);
         break;
     case LK_ROAM_LEASE:
         message = render_lease (letter);
@@ -220,6 +219,7 @@ read_locked (const lk_message *message, const lk_far_lock *lock,
     }
     letter->token = grant.token;
     letter->key = grant.key;
+    letter->left_ms = grant.until_ms == INT64_MAX ? -1 : grant.until_ms;
     return true;
 }
 

@@ -133,6 +133,10 @@ lk_far_told (void *user, lk_roam_lock *roam, lk_roam_news news)
         tell_book (self, it, now_ms);
         drop (self, it);
         break;
+    case LK_ROAM_ANEW: /* sets and changes of type are not asked for */
+    case LK_ROAM_TURNED:
+    case LK_ROAM_NOT_TURNED:
+        break;
     }
 }
 
@@ -150,10 +154,10 @@ is_current (const lk_message *message, const lk_far_lock *it)
 static void
 sign (const lk_far_way *self, const lk_far_lock *it, lk_roam_letter *letter)
 {
-    const lk_roam_place *latest = lk_roam_latest (self->roam);
-    if (latest != NULL && latest->number == it->roam->number) {
-        letter->number = latest->number;
-        letter->drawn = latest->drawn;
+    const lk_roam_place *current = lk_roam_current (self->roam);
+    if (current != NULL && current->number == it->roam->number) {
+        letter->number = current->number;
+        letter->drawn = current->drawn;
     }
 }
 
