@@ -30,11 +30,11 @@
     X (forget)                                                                 \
     X (config)                                                                 \
     X (sandbox)                                                                \
+    X (client)                                                                 \
     X (decode)                                                                 \
     X (show)                                                                   \
     X (watch)                                                                  \
     X (invite)                                                                 \
-    X (client)                                                                 \
     X (keys)                                                                   \
     X (top)                                                                    \
     X (wait_ready)                                                             \
