@@ -51,16 +51,23 @@ typedef struct lk_lock lk_lock;
 typedef struct {
     const char *endpoint; /* NULL: $LOCKKEEPER_ENDPOINT, then that of the
                              host's lockkeeper.conf(5); or several,
-                             "ipc://PATH,ipc://PATH", tried in turn */
+                             "ipc://PATH,ipc://PATH", tried in turn. With a
+                             client file: NULL, or "tcp://HOST:PORT,..." in
+                             place of the servers that it has */
     const char *name;     /* shown to others, with '_' for what no name of a
                              service has; NULL: the program's name */
     int connect_ms;       /* how long to wait for the router; 0: 5000 */
+    const char *client;   /* a client file, on a machine without a router: the
+                             servers that it names are used, one after the
+                             other. NULL: $LOCKKEEPER_CLIENT, unless `endpoint`
+                             is one of this host; if that is empty, too, this
+                             host's router is used */
 } lk_session_options;
 
 /*  Attaches to this host's router, waiting for it if need be. NULL if there
  *  is none within connect_ms or it refuses; errno tells (ENOENT, ECONNREFUSED,
- *  ETIMEDOUT, EACCES; EINVAL: the endpoint makes no sense, or the router
- *  refused; or what else the system says). */
+ *  ETIMEDOUT, EACCES; EINVAL: the endpoint or the client file makes no sense,
+ *  or the router refused; or what else the system says). */
 lk_session *lk_session_new (const lk_session_options *options);
 
 /*  Gives back all locks but static ones that are held, and leaves; its locks
@@ -70,10 +77,11 @@ void lk_session_destroy (lk_session **self_p);
 
 /*  The last failure in a sentence; empty if there was none. Belongs to the
  *  session and is replaced by the next failure. Of NULL: why this thread's last
- *  lk_session_new failed, with all endpoints that were tried. */
+ *  lk_session_new failed, with all endpoints or servers that were tried. */
 const char *lk_session_problem (const lk_session *self);
 
-/*  The name of this host, as its router calls it. Belongs to the session. */
+/*  The name of this host, as its router calls it; with a client file: of the
+ *  server in use. Belongs to the session. */
 const char *lk_session_host (const lk_session *self);
 
 /*  What this session asks for from now on is shown as a request of the process
@@ -209,7 +217,8 @@ int64_t lk_lock_spare (const lk_lock *self);
 /*  The lease page that it is held by, and the session there, for a process of
  *  yours that is to look for itself: lockkeeper-protocol(7), 7.2.
  *  They are others when another lock service goes on with the lock. NULL: it is
- *  not held, or static. Belongs to the lock. */
+ *  not held, or static, or had by a client file: a child of this process can
+ *  ask lk_lock_until then. Belongs to the lock. */
 const char *lk_lock_lease_page (const lk_lock *self, uint64_t *session);
 
 /*  The fencing token: grows with every grant of the object (shared ones that

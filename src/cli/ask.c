@@ -8,7 +8,9 @@
 
 #include "cli/cli.h"
 #include "net/attach.h"
+#include "net/client_file.h"
 #include "net/clock.h"
+#include "net/where.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
@@ -59,6 +61,9 @@ on_message (void *user, const lk_message *message)
 
 static const lk_attach_calls calls = {.message = on_message};
 
+/*  A server that does not answer at once may be followed by one that does. */
+#define SERVER_MS 2000
+
 static bool
 await_router (lk_requester *self, int64_t until_ms)
 {
@@ -70,24 +75,78 @@ await_router (lk_requester *self, int64_t until_ms)
     return state == LK_ATTACH_READY;
 }
 
-lk_requester *
-lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
+/*  False: it cannot. `call`: NULL, or the keys for a server. */
+static bool
+attach_to (lk_requester *self, const char *head, const char *endpoint,
+           const lk_curve_call *call, int wait_ms, lk_problem *problem)
 {
     static unsigned count;
     char name[LK_SERVICE_LEN_MAX + 1];
-    snprintf (name, sizeof name, "lockkeeper-%d-a%u", (int) getpid (), ++count);
-    lk_attach_options options = {.endpoint = endpoint,
-                                 .name = name,
-                                 .version = LK_VERSION,
-                                 .application = true,
-                                 .linger_ms = LINGER_MS};
-    lk_requester *self = lk_alloc (sizeof *self);
+    snprintf (name, sizeof name, "%slockkeeper-%d-a%u", head, (int) getpid (),
+              ++count);
+    const lk_attach_options options = {.endpoint = endpoint,
+                                       .call = call,
+                                       .name = name,
+                                       .version = LK_VERSION,
+                                       .application = true,
+                                       .linger_ms = LINGER_MS};
     self->attach = lk_attach_new (&options, &calls, self, problem);
-    if (self->attach == NULL
-        || !await_router (self, lk_clock_ms () + wait_ms)) {
-        if (self->attach != NULL && problem != NULL) {
-            lk_attach_problem (self->attach, problem);
-        }
+    if (self->attach != NULL && await_router (self, lk_clock_ms () + wait_ms)) {
+        return true;
+    }
+    if (self->attach != NULL && problem != NULL) {
+        lk_attach_problem (self->attach, problem);
+    }
+    lk_attach_destroy (&self->attach);
+    return false;
+}
+
+/*  To the first of its servers that answers. */
+static bool
+attach_to_any (lk_requester *self, const lk_client_file *file, int wait_ms,
+               lk_problem *problem)
+{
+    char head[LK_CLIENT_HEAD_SIZE];
+    const int each_ms = wait_ms < SERVER_MS ? wait_ms : SERVER_MS;
+    bool is_there = false;
+    lk_client_file_head (file, head);
+    for (size_t i = 0; !is_there && i < file->count; i++) {
+        lk_curve_call call;
+        lk_client_file_call (file, i, &call);
+        is_there = attach_to (self, head, file->server[i].endpoint, &call,
+                              each_ms, problem);
+        explicit_bzero (&call, sizeof call);
+    }
+    if (file->count == 0) {
+        (void) lk_problem_set (problem, LK_INVALID,
+                               "the client file has no 'client/server'");
+    }
+    return is_there;
+}
+
+static bool
+attach_far (lk_requester *self, const char *path, const char *endpoint,
+            int wait_ms, lk_problem *problem)
+{
+    lk_client_file *file = lk_alloc (sizeof *file);
+    const bool is_there =
+        lk_client_file_read (file, path, problem) == LK_OK
+        && (endpoint == NULL
+            || lk_client_file_redirect (file, endpoint, problem) == LK_OK)
+        && attach_to_any (self, file, wait_ms, problem);
+    lk_client_file_clear (file);
+    lk_free (file);
+    return is_there;
+}
+
+lk_requester *
+lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
+{
+    lk_requester *self = lk_alloc (sizeof *self);
+    const char *client = lk_where_client (NULL, &endpoint);
+    if (client != NULL
+            ? !attach_far (self, client, endpoint, wait_ms, problem)
+            : !attach_to (self, "", endpoint, NULL, wait_ms, problem)) {
         lk_requester_destroy (&self);
     }
     return self;

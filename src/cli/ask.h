@@ -13,8 +13,9 @@
 
 typedef struct lk_requester lk_requester;
 
-/*  Attaches to the router at `endpoint` within `wait_ms`. NULL if it cannot:
- *  `problem` (may be NULL) says why. */
+/*  Attaches to the router at `endpoint` within `wait_ms`; by a client file to
+ *  one of its servers, of which only the lock service is to be asked. NULL if
+ *  it cannot: `problem` (may be NULL) says why. */
 lk_requester *lk_requester_new (const char *endpoint, int wait_ms,
                                 lk_problem *problem);
 void lk_requester_destroy (lk_requester **self_p);

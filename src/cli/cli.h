@@ -73,6 +73,7 @@ typedef struct {
     const char *help;                   /* ... and behind them, or NULL */
     const lk_verb_argument *arguments;  /* ends with nothing; NULL: none */
     bool needs_command;                 /* behind "--" */
+    bool is_far;                        /* also on a machine without a router */
     int (*run) (int argc, char **argv); /* argv[0] is the verb */
 } lk_verb;
 
@@ -200,7 +201,15 @@ bool lk_options_read (lk_options *self, const lk_verb *verb, int argc,
 bool lk_cli_read_token (const char *text, uint64_t *token);
 bool lk_cli_read_key (const char *text, uint64_t *key);
 
-/*  -------------------------------------------------------- sessions */
+/*  -------------------------------------------------------- sessions
+
+    On a machine without a router an endpoint is NULL, or tcp://. */
+
+/*  Where the router of this host is; NULL: there is a client file. */
+const char *lk_cli_default_endpoint (void);
+
+/*  Whether that is a way by the client file. */
+bool lk_cli_is_far (const char *endpoint);
 
 /*  LK_EXIT_OK, or LK_EXIT_FAILED after having said what names a lock. */
 int lk_cli_check_name (const char *name);

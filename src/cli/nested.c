@@ -60,9 +60,13 @@ look_at (lk_requester *asker, const lk_options *options, const char *name)
     return answered;
 }
 
+/*  Processes of other machines are none of ours. */
 bool
 lk_cli_hint_nested (const lk_options *options)
 {
+    if (lk_cli_is_far (options->endpoint)) {
+        return true;
+    }
     lk_requester *asker = lk_requester_new (options->endpoint, ANSWER_MS, NULL);
     bool answered = asker != NULL;
     for (int i = 0; answered && i < options->names; i++) {

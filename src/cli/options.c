@@ -175,6 +175,21 @@ take_value (lk_options *self, const lk_verb_option *option, char *value)
     }
 }
 
+/*  -------------------------------------------------------- where */
+
+const char *
+lk_cli_default_endpoint (void)
+{
+    const char *endpoint = NULL;
+    return lk_where_client (NULL, &endpoint) != NULL ? NULL : lk_where (NULL);
+}
+
+bool
+lk_cli_is_far (const char *endpoint)
+{
+    return lk_where_client (NULL, &endpoint) != NULL;
+}
+
 /*  -------------------------------------------------------- all of them */
 
 static void
@@ -298,6 +313,32 @@ pass_names (char **argv, int from, int names)
     }
 }
 
+static bool
+takes_endpoint (const lk_verb *verb)
+{
+    const lk_verb_option *it = verb->options;
+    while (it != NULL && it->option != LK_OPT_NONE
+           && it->option != LK_OPT_ENDPOINT) {
+        it++;
+    }
+    return it != NULL && it->option == LK_OPT_ENDPOINT;
+}
+
+/*  Whether it can be done from where we are; else says it. */
+static bool
+is_in_reach (const lk_options *self, const lk_verb *verb)
+{
+    if (verb->is_far || !takes_endpoint (verb)
+        || !lk_cli_is_far (self->endpoint)) {
+        return true;
+    }
+    lk_cli_fail (0,
+                 "'%s' is not to be had from a machine without a router: run "
+                 "it on a host of the cluster",
+                 verb->name);
+    return false;
+}
+
 bool
 lk_options_read (lk_options *self, const lk_verb *verb, int argc, char **argv,
                  int *code)
@@ -351,5 +392,5 @@ lk_options_read (lk_options *self, const lk_verb *verb, int argc, char **argv,
     pass_names (argv, from, self->names);
     self->argument = argv + optind - self->names;
     self->count = argc - optind + self->names;
-    return true;
+    return is_in_reach (self, verb);
 }

@@ -30,6 +30,7 @@
     X (forget)                                                                 \
     X (config)                                                                 \
     X (sandbox)                                                                \
+    X (client)                                                                 \
     X (decode)                                                                 \
     X (show)                                                                   \
     X (watch)                                                                  \
@@ -83,7 +84,7 @@
  *  default, what help says unless the verb has a text of its own); flags come
  *  last, so that the fields lie close. */
 #define LK_OPTIONS(X)                                                          \
-    X (ENDPOINT, "endpoint", TEXT, "E", endpoint, lk_where (NULL),             \
+    X (ENDPOINT, "endpoint", TEXT, "E", endpoint, lk_cli_default_endpoint (),  \
        "where the router is")                                                  \
     X (WAIT, "wait", SECONDS, "S", wait_ms, LK_FOREVER,                        \
        "give up after S seconds; 0: do not queue (default: wait for ever)")    \

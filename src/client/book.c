@@ -88,6 +88,7 @@ lk_book_destroy (lk_book **self_p)
         lk_message_destroy (&message);
     }
     lk_lease_drop (&self->lease);
+    lk_lease_leave (&self->shelf);
     (void) lk_index_clear (&self->names);
     lk_heap_clear (&self->due);
     lk_free (self);

@@ -96,14 +96,15 @@ struct lk_lock {
     lk_deed deed;
     uint64_t serial; /* even, of its LOCK; what ends it has the next one */
     lk_life life;
-    unsigned users;  /* requests that gave this pointer, not forgotten yet; 0:
+    unsigned users;   /* requests that gave this pointer, not forgotten yet; 0:
                         it goes when it is closed */
-    unsigned given;  /* how many of them gave it back already */
-    bool released;   /* RELEASED was told for the last one */
-    bool is_unit;    /* canal.c keeps it */
-    unsigned events; /* that wait to be taken */
-    int64_t pid;     /* of the process that it is for; 0: this one */
-    char *object;    /* a NUL behind it */
+    unsigned given;   /* how many of them gave it back already */
+    bool released;    /* RELEASED was told for the last one */
+    bool is_unit;     /* canal.c keeps it */
+    unsigned carried; /* LOCKs that a carrier still has */
+    unsigned events;  /* that wait to be taken */
+    int64_t pid;      /* of the process that it is for; 0: this one */
+    char *object;     /* a NUL behind it */
     size_t len;
     lk_further *others; /* of a set */
     size_t other_count;
@@ -141,6 +142,30 @@ struct lk_lock {
 /*  Serials start at `serial`, which must be even. */
 lk_book *lk_book_new (uint64_t serial);
 void lk_book_destroy (lk_book **self_p);
+
+/*  LOCK and UNLOCK of locks are not sent as messages from now on: `open` is
+ *  told that the one of `lock` is open, again and again, and has it said and
+ *  answered (book_carried.c has what it tells in return). It may not call the
+ *  book back. NULL: nothing is said any more. */
+typedef void (lk_book_open_fn) (void *user, lk_lock *lock, int64_t now_ms);
+void lk_book_set_carrier (lk_book *self, lk_book_open_fn *open, void *user);
+
+/*  Whether there is a carrier, or was one. */
+bool lk_book_is_carried (const lk_book *self);
+
+/*  It has a LOCK of that lock, which is there until it has not. */
+void lk_book_carry (lk_lock *lock);
+void lk_book_let_go (lk_lock *lock);
+
+/*  The lock is believed in until then, by a lease of that length; ahead of its
+ *  LOCKED, too. */
+void lk_book_lend (lk_lock *lock, int64_t until_ms, int64_t lease_ms);
+
+/*  Another lock service goes on with it, by that LOCKED. */
+void lk_book_goes_on (lk_lock *lock, const lk_message *message, int64_t now_ms);
+
+/*  It is held no more, for that reason; LK_OK: its lease is over. */
+void lk_book_lose (lk_lock *lock, lk_err error, int64_t now_ms);
 
 /*  Locks asked for from now on are for that process; 0: for this one. */
 void lk_book_act_for (lk_book *self, int64_t pid);

@@ -18,6 +18,9 @@ static void
 store_lease (lk_lock *lock, const lk_grant *grant)
 {
     lk_book *self = lock->book;
+    if (grant->is_far) {
+        return; /* which was lent already */
+    }
     lock->lease_ms = grant->lease_ms;
     lk_lease_drop (&lock->lease);
     lock->lease = lk_lease_take (self->lease, grant->lease_page, grant->session,
@@ -47,6 +50,7 @@ store_grant (lk_lock *lock, const lk_grant *grant)
 static bool
 is_unseen (const lk_lock *lock)
 {
+    LK_ASSERT (lock->lease != NULL);
     const char *problem = lk_lease_problem (lock->lease);
     if (problem == NULL || lock->is_static) {
         return false;

@@ -175,8 +175,8 @@ told_at (const lk_lock *lock)
 {
     int64_t expires = expires_at (lock);
     bool by_lease = lk_book_holds (lock) && expires < ends_at (lock);
-    const bool has_word =
-        !lock->wish.guarded && !lock->book->deserted && !lock->danger.orphan;
+    const bool has_word = !lock->wish.guarded && !lock->book->deserted
+                          && !lock->danger.orphan && !lock->book->is_carried;
     return by_lease && has_word ? later (expires, WORD_MS) : expires;
 }
 
@@ -211,8 +211,8 @@ lk_book_held (const lk_lock *lock, int64_t now_ms)
     return now_ms < lk_book_until (lock);
 }
 
-static lk_err
-expiry_reason (const lk_lock *lock, int64_t now_ms)
+lk_err
+lk_book_expiry (const lk_lock *lock, int64_t now_ms)
 {
     if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
         return LK_TIMEDOUT;
@@ -227,7 +227,7 @@ lk_err
 lk_book_loss (const lk_lock *lock, int64_t now_ms)
 {
     return lk_book_holds (lock) && !lk_book_held (lock, now_ms)
-               ? expiry_reason (lock, now_ms)
+               ? lk_book_expiry (lock, now_ms)
                : lock->loss;
 }
 
@@ -312,7 +312,11 @@ void
 lk_book_send_open (lk_lock *lock, int64_t now_ms)
 {
     lk_book *self = lock->book;
-    lk_message_queue_add (&self->messages, open_letter (lock, now_ms));
+    if (!self->is_carried || lock->deed != LK_DEED_LOCK) {
+        lk_message_queue_add (&self->messages, open_letter (lock, now_ms));
+    } else if (self->open != NULL) {
+        self->open (self->carrier, lock, now_ms);
+    }
     lock->repeat_at = repeat_after (now_ms);
     lk_book_reconsider (lock);
 }
@@ -399,11 +403,13 @@ lose (lk_lock *lock, lk_life life, lk_err error)
 
 /*  A session whose lease ran out is over for the service, too, as soon as it
  *  looks at the clock; but if we could not read the page, ours may be wrong,
- *  another service may just go on with it; a guarded lock is over before. */
+ *  another service may just go on with it; a guarded lock is over before. What
+ *  is carried is given back. */
 static bool
 is_over (const lk_lock *lock, lk_err error)
 {
-    if (lock->wish.guarded || (lock->resuming && !lock->book->deserted)) {
+    if (lock->wish.guarded || lock->book->is_carried
+        || (lock->resuming && !lock->book->deserted)) {
         return false;
     }
     return (error == LK_ISOLATED || error == LK_QUORUM
@@ -566,7 +572,14 @@ lk_book_occur (lk_lock *lock, lk_occurrence what, lk_err error, int64_t now_ms)
 {
     LK_ASSERT (lock->life < LK_LIFE_COUNT && what < LK_ON_COUNT);
     act (lock, table[lock->life][what], error, now_ms);
-    if (lock->life == LK_LIFE_CLOSED && lock->users == 0) {
+    lk_book_sweep (lock);
+}
+
+void
+lk_book_sweep (lk_lock *lock)
+{
+    if (lock->life == LK_LIFE_CLOSED && lock->users == 0
+        && lock->carried == 0) {
         lk_book_destroy_lock (lock);
     }
 }
@@ -590,7 +603,7 @@ static void
 tick_lock (lk_lock *lock, int64_t now_ms)
 {
     if (now_ms >= told_at (lock)) {
-        lk_book_occur (lock, LK_ON_EXPIRED, expiry_reason (lock, now_ms),
+        lk_book_occur (lock, LK_ON_EXPIRED, lk_book_expiry (lock, now_ms),
                        now_ms);
         return;
     }

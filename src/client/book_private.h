@@ -7,6 +7,7 @@
  *      book_life.c     the table of what happens to a lock, and time
  *      book.c          the user's wishes -> that
  *      book_answers.c  messages of the lock service -> that
+ *      book_carried.c  what a carrier of its requests tells -> that
  */
 
 #ifndef LK_BOOK_PRIVATE_H
@@ -20,8 +21,12 @@ struct lk_book {
     lk_index names; /* likewise, by their (first) names */
     lk_heap due;    /* whoever has to be looked at; maybe too early */
     uint64_t serial;
-    int64_t pid;     /* of new locks */
-    lk_lease *lease; /* the latest that was seen */
+    int64_t pid;           /* of new locks */
+    lk_lease *lease;       /* the latest that was seen */
+    lk_lease_shelf *shelf; /* of those that a carrier lends */
+    lk_book_open_fn *open; /* the carrier; NULL: messages are sent */
+    void *carrier;
+    bool is_carried; /* there is, or was one */
     bool deserted;   /* the lock service, or the way there, is gone */
     lk_message_queue messages;
     lk_event_queue events;
@@ -89,6 +94,12 @@ void lk_book_wait_on (lk_lock *lock, int64_t now_ms);
 
 /*  Sends the LOCK or UNLOCK that is open, once more. */
 void lk_book_send_open (lk_lock *lock, int64_t now_ms);
+
+/*  Why its lease is over. */
+lk_err lk_book_expiry (const lk_lock *lock, int64_t now_ms);
+
+/*  Frees it if nobody has any use for it. */
+void lk_book_sweep (lk_lock *lock);
 
 /*  What ends it, and when, may be another than was known. */
 void lk_book_reconsider (lk_lock *lock);

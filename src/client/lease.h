@@ -8,6 +8,9 @@
  *  ends in time although the lock service hangs or is gone. A lock service
  *  that was restarted makes a new page: then the old one keeps what it said
  *  last, and a lock of that time goes on looking at the old one.
+ *
+ *  On a machine without a router the process itself knows until when it may
+ *  believe, and writes that where its children see it.
  */
 
 #ifndef LK_LEASE_H
@@ -25,6 +28,19 @@ typedef struct lk_lease lk_lease;
 lk_lease *lk_lease_take (lk_lease *known, const char *path, uint64_t session,
                          int64_t until_ms);
 void lk_lease_drop (lk_lease **self_p);
+
+/*  Rows of leases that this process moves on itself, which its children read,
+ *  too. */
+typedef struct lk_lease_shelf lk_lease_shelf;
+
+/*  A lease that lk_lease_move says the end of, on that shelf or a new one
+ *  (*shelf_p NULL: there is none yet); needs one drop. */
+lk_lease *lk_lease_own (lk_lease_shelf **shelf_p, int64_t until_ms);
+void lk_lease_move (lk_lease *self, int64_t until_ms);
+bool lk_lease_is_own (const lk_lease *self);
+
+/*  Nothing more is put there. NULL-safe, nulls the pointer. */
+void lk_lease_leave (lk_lease_shelf **shelf_p);
 
 /*  Boot clock, ms; 0 as soon as the session is over. */
 int64_t lk_lease_until (const lk_lease *self);

@@ -154,14 +154,15 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     return message;
 }
 
-/*  What is held, as the lock service knew it that has ended, and until when. Of
- *  a set no home knows the duration: so it says what is left of that. */
-lk_message *
-lk_letter_resume (const lk_lock *lock, int64_t now_ms)
+/*  What is held, as the lock service knew it, and until when. Of a set no home
+ *  knows the duration: so it says what is left of that. */
+static lk_message *
+new_claim (const lk_lock *lock, uint64_t serial, const char *until,
+           int64_t until_ms, int64_t now_ms)
 {
     const lk_lock_options *wish = &lock->wish;
     lk_lock_mode mode = wish->mode;
-    lk_message *message = new_letter ("LOCK", lock->serial);
+    lk_message *message = new_letter ("LOCK", serial);
     int64_t duration_ms = wish->duration_ms;
     mode.type = lock->type;
     if (mode.type
@@ -174,13 +175,43 @@ lk_letter_resume (const lk_lock *lock, int64_t now_ms)
     }
     set_names (message, lock, true);
     lk_lock_mode_set (message, &mode);
-    lk_message_set_number (message, "lease_until",
-                           lk_lease_until (lock->lease));
+    lk_message_set_number (message, until, until_ms);
     lk_message_set_number (message, "duration", duration_ms);
+    return message;
+}
+
+lk_message *
+lk_letter_resume (const lk_lock *lock, int64_t now_ms)
+{
+    const lk_lock_options *wish = &lock->wish;
+    lk_message *message = new_claim (lock, lock->serial, "lease_until",
+                                     lk_lease_until (lock->lease), now_ms);
     set_end (message, wish);
     if (wish->key != 0 && wish->key == lock->key) {
         lk_message_set_flag (message, "heir", true); /* as which it came */
     }
+    lk_message_set_number (message, "pid", pid_of (lock));
+    return message;
+}
+
+/*  Nobody sees its process end, so that nothing lingers. */
+lk_message *
+lk_letter_far_lock (const lk_lock *lock, uint64_t serial, int64_t left_ms,
+                    int64_t now_ms)
+{
+    const lk_lock_options *wish = &lock->wish;
+    if (left_ms > 0) {
+        lk_message *claim = new_claim (lock, serial, "left", left_ms, now_ms);
+        lk_message_set_number (claim, "pid", pid_of (lock));
+        return claim;
+    }
+    lk_message *message = new_letter ("LOCK", serial);
+    set_names (message, lock, false);
+    lk_lock_mode_set (message, &wish->mode);
+    lk_message_set_number (
+        message, "wait",
+        wait_left (lock->tries, wish->wait_ms, lock->asked_at, now_ms));
+    lk_message_set_number (message, "duration", wish->duration_ms);
     lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
@@ -190,9 +221,9 @@ lk_letter_resume (const lk_lock *lock, int64_t now_ms)
 /*  Of our own request; and with the key, if that is known, in case that the
  *  lock service is another one by now. A set goes by its request alone. */
 static void
-set_own (lk_message *message, const lk_lock *lock)
+set_own (lk_message *message, const lk_lock *lock, uint64_t serial)
 {
-    lk_message_set_number (message, "request", (int64_t) lock->serial);
+    lk_message_set_number (message, "request", (int64_t) serial);
     if (lock->other_count == 0) {
         set_name (message, lock);
         if (lock->token != 0) {
@@ -216,7 +247,7 @@ lk_letter_end (const lk_lock *lock)
         lock->deed == LK_DEED_CHECK ? "LOCKCHECK" : "UNLOCK", lock->serial + 1);
     switch (lock->deed) {
     case LK_DEED_LOCK:
-        set_own (message, lock);
+        set_own (message, lock, lock->serial);
         break;
     case LK_DEED_UNLOCK:
         set_name (message, lock);
@@ -237,6 +268,14 @@ lk_letter_end (const lk_lock *lock)
         lk_message_set_hex (message, "token", lock->token);
         break;
     }
+    return message;
+}
+
+lk_message *
+lk_letter_far_unlock (const lk_lock *lock, uint64_t serial)
+{
+    lk_message *message = new_letter ("UNLOCK", serial + 1);
+    set_own (message, lock, serial);
     return message;
 }
 
@@ -316,13 +355,29 @@ read_small (const lk_message *message, const char *name)
     return number > 0 && number <= UINT32_MAX ? (uint32_t) number : 0;
 }
 
+/*  When its duration is over, by our clock; -1: it has none. */
+static int64_t
+read_until (const lk_message *message, bool is_far)
+{
+    if (!is_far) {
+        return lk_message_number (message, "until", -1);
+    }
+    const int64_t left_ms = lk_message_number (message, "left", -1);
+    const int64_t as_of = lk_message_number (message, "as_of", 0);
+    return left_ms < 0 || as_of < 0 || left_ms > INT64_MAX - as_of
+               ? -1
+               : as_of + left_ms;
+}
+
 /*  A session is a number in LOCKED, as in LOCKREADY. */
 bool
 lk_letter_read_grant (const lk_message *message, lk_grant *grant)
 {
-    int64_t session = lk_message_number (message, "session", 0);
+    const bool is_far = lk_message_has (message, "registration");
+    int64_t session =
+        lk_message_number (message, is_far ? "registration" : "session", 0);
     *grant = (lk_grant) {.session = (uint64_t) session,
-                         .until_ms = lk_message_number (message, "until", -1),
+                         .until_ms = read_until (message, is_far),
                          .lease_until_ms =
                              lk_message_number (message, "lease_until", 0),
                          .lease_ms = lk_message_number (message, "lease", 0),
@@ -331,7 +386,8 @@ lk_letter_read_grant (const lk_message *message, lk_grant *grant)
                          .ordinal = read_small (message, "ordinal"),
                          .turn = read_small (message, "turn"),
                          .is_static = lk_message_flag (message, "static"),
-                         .is_set = lk_message_has (message, "locks")};
+                         .is_set = lk_message_has (message, "locks"),
+                         .is_far = is_far};
     if (grant->until_ms < 0) {
         grant->until_ms = INT64_MAX;
     }

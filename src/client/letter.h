@@ -24,6 +24,12 @@ lk_message *lk_letter_resume (const lk_lock *lock, int64_t now_ms);
  *  UNLOCK by a key, or by force, or LOCKCHECK, as the deed is. */
 lk_message *lk_letter_end (const lk_lock *lock);
 
+/*  LOCK from a machine without a router, under that serial; of what is held:
+ *  for how long that is certain, `left_ms`, else 0. And its UNLOCK. */
+lk_message *lk_letter_far_lock (const lk_lock *lock, uint64_t serial,
+                                int64_t left_ms, int64_t now_ms);
+lk_message *lk_letter_far_unlock (const lk_lock *lock, uint64_t serial);
+
 /*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more. */
 lk_message *lk_letter_give_back (const lk_message *grant);
 
@@ -41,9 +47,12 @@ typedef struct {
     uint32_t turn;
     bool is_static;
     bool is_set;
+    bool is_far; /* to a machine without a router: of a registration, which has
+                    the lease */
 } lk_grant;
 
-/*  False if it lacks its session, or its token or key and is no set. */
+/*  False if it lacks its session or registration; or its token or key, and is
+ *  no set. */
 bool lk_letter_read_grant (const lk_message *message, lk_grant *grant);
 
 /*  Of a set: token and key of its first name, into the grant; tokens of its

@@ -61,10 +61,13 @@ ask (lk_session *self, const lk_object_name *names, size_t count,
      const lk_lock_options *options, lk_lock **lock_p)
 {
     const char *problem = lk_wish_check_options (options);
+    if (problem == NULL) {
+        problem = lk_session_objection (self, options, count);
+    }
     if (problem != NULL) {
         return lk_session_fail (self, LK_INVALID, problem);
     }
-    if (lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED) {
+    if (lk_session_is_refused (self)) {
         return lk_session_fail (self, LK_REFUSED, self->problem);
     }
     if (options->reentrant) {
@@ -192,6 +195,9 @@ lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms)
         return error;
     }
     const char *problem = check_change (self, type, wait_ms);
+    if (problem == NULL && lk_book_is_carried (self->book)) {
+        problem = "no lock of a machine without a router changes its type";
+    }
     if (problem != NULL) {
         return lk_session_fail (self->session, LK_INVALID, problem);
     }

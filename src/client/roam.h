@@ -158,6 +158,9 @@ bool lk_roam_wants_server (const lk_roam *self, int64_t now_ms);
 /*  The latest registration; NULL: there is none. */
 const lk_roam_place *lk_roam_latest (const lk_roam *self);
 
+/*  The latest that is ready, which all is asked of; NULL: there is none. */
+const lk_roam_place *lk_roam_current (const lk_roam *self);
+
 /*  Asks for a lock, whose serial is the next one, a plain one or of that kind;
  *  gives it back. */
 uint64_t lk_roam_next_serial (const lk_roam *self);
@@ -181,6 +184,10 @@ void lk_roam_hear (lk_roam *self, const lk_roam_letter *letter, int64_t now_ms);
 /*  Time passes; when it is to be told so next. */
 void lk_roam_tick (lk_roam *self, int64_t now_ms);
 int64_t lk_roam_deadline (const lk_roam *self, int64_t now_ms);
+
+/*  Its user ends: GOODBYE to all that may hear it. Nothing is believed in
+ *  then. */
+void lk_roam_leave (lk_roam *self, int64_t now_ms);
 
 /*  The locks, as the caller may look at them. */
 const lk_roam_lock *lk_roam_first (const lk_roam *self);

@@ -23,7 +23,7 @@ lk_roam_latest (const lk_roam *self)
     return lk_roam_find_place (self, self->number);
 }
 
-lk_roam_place *
+const lk_roam_place *
 lk_roam_current (const lk_roam *self)
 {
     return lk_roam_find_place (self, self->current);

@@ -188,6 +188,19 @@ leave (lk_roam *self, lk_roam_place *place)
     }
 }
 
+void
+lk_roam_leave (lk_roam *self, int64_t now_ms)
+{
+    for (size_t i = 0; i < LK_ROAM_PLACES; i++) {
+        lk_roam_place *place = &self->place[i];
+        if (place->number != 0 && !place->left
+            && (place->number >= self->current
+                || !is_used (self, place, now_ms))) {
+            leave (self, place);
+        }
+    }
+}
+
 /*  Whether it is needed no more; that takes a look at all locks. */
 static bool
 is_to_be_left (const lk_roam *self, lk_roam_place *place, int64_t now_ms)

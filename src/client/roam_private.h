@@ -29,9 +29,8 @@ struct lk_roam {
 
 /*  -------------------------------------------------------- registrations */
 
-/*  The one with that number, the one that all is asked of; NULL. */
+/*  The one with that number; NULL. */
 lk_roam_place *lk_roam_find_place (const lk_roam *self, uint64_t number);
-lk_roam_place *lk_roam_current (const lk_roam *self);
 
 /*  Sends it, as one of that registration. */
 void lk_roam_send (lk_roam *self, const lk_roam_place *place,

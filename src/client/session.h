@@ -1,10 +1,10 @@
-/*  session.h - a session with this host's router, as the library sees it
+/*  session.h - a session with a lock service, as the library sees it
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  The shell around the book of requests: it reads the clock, and brings
- *  messages from and to the router. session.c opens and closes it, lock.c has
+ *  messages from and to the way. session.c opens and closes it, lock.c has
  *  what is done with locks.
  */
 
@@ -12,14 +12,20 @@
 #define LK_CLIENT_SESSION_H
 
 #include "client/book.h"
-#include "net/attach.h"
+#include "client/way.h"
 
 struct lk_session {
-    lk_attach *attach;
+    lk_way *way;
     lk_book *book;
-    int64_t service; /* the process of the host's lock service; 0: none yet */
     char problem[512];
 };
+
+/*  Whether the other end refused us for good. */
+bool lk_session_is_refused (const lk_session *self);
+
+/*  Why no such lock, or set of so many, can be had; NULL: it can. */
+const char *lk_session_objection (const lk_session *self,
+                                  const lk_lock_options *options, size_t count);
 
 /*  Sends what the book has to say. */
 void lk_session_say (lk_session *self);

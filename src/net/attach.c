@@ -177,7 +177,7 @@ check_options (const lk_attach_options *options, lk_problem *problem)
                                options->name ? options->name : "");
         return false;
     }
-    return options->pipe
+    return options->pipe || options->call
            || lk_endpoint_check_list (
                   options->endpoint ? options->endpoint : "", problem)
                   == LK_OK;
@@ -208,6 +208,20 @@ free_all (lk_attach *self)
     lk_free (self);
 }
 
+static lk_err
+init_link (lk_link *link, const lk_attach_options *options, lk_problem *problem)
+{
+    if (options->pipe) {
+        lk_link_init_pipe (link, options->pipe);
+        return LK_OK;
+    }
+    return options->call
+               ? lk_link_init_far (link, options->endpoint, options->call,
+                                   options->linger_ms, problem)
+               : lk_link_init (link, options->endpoint, options->linger_ms,
+                               problem);
+}
+
 lk_attach *
 lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
                void *user, lk_problem *problem)
@@ -216,11 +230,7 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
         return NULL;
     }
     lk_attach *self = lk_alloc (sizeof *self);
-    if (options->pipe) {
-        lk_link_init_pipe (&self->link, options->pipe);
-    } else if (lk_link_init (&self->link, options->endpoint, options->linger_ms,
-                             problem)
-               != LK_OK) {
+    if (init_link (&self->link, options, problem) != LK_OK) {
         lk_free (self);
         return NULL;
     }
@@ -231,7 +241,7 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
     lk_err error = lk_link_open (&self->link, problem);
     self->open_since = lk_clock_ms ();
     if (error == LK_DISCONNECTED) {
-        self->retry_ms = lk_clock_ms () + LK_ATTACH_SEEK_MS;
+        self->retry_ms = lk_clock_ms () + lk_attach_seek_ms (self);
     } else if (error == LK_OK && lk_link_has_others (&self->link)) {
         self->retry_ms = lk_clock_ms () + LK_ATTACH_PATIENCE_MS;
     } else if (error != LK_OK) {
@@ -297,6 +307,23 @@ lk_attach_router_address (const lk_attach *self)
     return self->router_address;
 }
 
+/*  Why that of another host is not there. */
+static void
+tell_far (const lk_attach *self, lk_problem *problem)
+{
+    *problem = self->link.why;
+    if (problem->text[0] == '\0') {
+        (void) lk_problem_set (problem, LK_TIMEDOUT, "it does not answer");
+        problem->number = ETIMEDOUT;
+    }
+}
+
+unsigned
+lk_attach_rounds (const lk_attach *self)
+{
+    return self->link.rounds;
+}
+
 void
 lk_attach_problem (const lk_attach *self, lk_problem *problem)
 {
@@ -307,6 +334,8 @@ lk_attach_problem (const lk_attach *self, lk_problem *problem)
         (void) lk_problem_set (problem, LK_REFUSED, "the router refused: %s",
                                self->reason);
         problem->number = EINVAL;
+    } else if (self->link.numbers) {
+        tell_far (self, problem);
     } else {
         lk_endpoint_why_not (self->link.endpoint, problem);
     }

@@ -21,6 +21,7 @@
 #ifndef LK_ATTACH_H
 #define LK_ATTACH_H
 
+#include "net/curve.h"
 #include "net/loop.h"
 #include "net/pipe.h"
 #include "net/problem.h"
@@ -40,8 +41,10 @@ typedef enum {
  *  end of a former process of ours may not have been noticed yet. */
 #define LK_ATTACH_TAKEN_MS 5000
 
-/*  A router that is not there is sought that often. */
+/*  A router that is not there is sought that often; that of another host less
+ *  often. */
 #define LK_ATTACH_SEEK_MS 100
+#define LK_ATTACH_SEEK_FAR_MS 500
 
 /*  If there are several endpoints, the next one is tried when one that takes
  *  the connection does not answer for so long. */
@@ -69,9 +72,11 @@ typedef struct {
 } lk_attach_calls;
 
 typedef struct {
-    const char *endpoint; /* ipc://PATH, or several, see net/endpoint.h */
-    lk_pipe *pipe;        /* instead of it: the router's, in the same loop */
-    const char *name;     /* of the service: 1..63 of A-Z a-z 0-9 . _ - */
+    const char *endpoint;      /* ipc://PATH, or several, see net/endpoint.h */
+    const lk_curve_call *call; /* not NULL: it is tcp://HOST:PORT, of another
+                                  host, by these keys; not for lk_attach_join */
+    lk_pipe *pipe;    /* instead of it: the router's, in the same loop */
+    const char *name; /* of the service: 1..63 of A-Z a-z 0-9 . _ - */
     const char *version;
     bool application;
     const char *const *subscriptions; /* NULL at the end; or NULL */
@@ -106,6 +111,9 @@ const char *lk_attach_router_address (const lk_attach *self);
  *  "the router refused: ..."), and errno-like: ENOENT, ECONNREFUSED, EACCES,
  *  ETIMEDOUT. */
 void lk_attach_problem (const lk_attach *self, lk_problem *problem);
+
+/*  Of another host: how often all of its addresses were tried in vain. */
+unsigned lk_attach_rounds (const lk_attach *self);
 
 /*  -------------------------------------------------------- sending */
 

@@ -27,6 +27,12 @@ retry_at (lk_attach *self, int64_t when_ms)
     }
 }
 
+int
+lk_attach_seek_ms (const lk_attach *self)
+{
+    return self->link.numbers ? LK_ATTACH_SEEK_FAR_MS : LK_ATTACH_SEEK_MS;
+}
+
 static void
 ignore (lk_attach *self)
 {
@@ -55,7 +61,7 @@ seek (lk_attach *self)
     if (lk_link_open (&self->link, &problem) == LK_OK) {
         wait_for_sign (self);
     } else {
-        retry_at (self, lk_clock_ms () + LK_ATTACH_SEEK_MS);
+        retry_at (self, lk_clock_ms () + lk_attach_seek_ms (self));
     }
 }
 
@@ -65,7 +71,7 @@ seek_later (lk_attach *self)
 {
     lk_link_pass_over (&self->link);
     lk_link_drop (&self->link);
-    retry_at (self, lk_clock_ms () + LK_ATTACH_SEEK_MS);
+    retry_at (self, lk_clock_ms () + lk_attach_seek_ms (self));
 }
 
 static void

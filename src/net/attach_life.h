@@ -51,6 +51,9 @@ typedef enum {
     LK_ATTACH_EVENTS
 } lk_attach_event;
 
+/*  How long until a router that is not there is sought again. */
+int lk_attach_seek_ms (const lk_attach *self);
+
 /*  Goes to the next state, and does what belongs to it. */
 void lk_attach_step (lk_attach *self, lk_attach_event event);
 

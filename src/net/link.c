@@ -14,12 +14,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 /*  One that stands in the same host's kernel is there at once, or not. */
 #define CONNECT_MS 0
+#define CONNECT_FAR_MS 2000 /* of another host, one of its addresses */
 
 /*  -------------------------------------------------------- the owner */
 
@@ -161,7 +163,8 @@ lk_err
 lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
               lk_problem *problem)
 {
-    *self = (lk_link) {.linger_ms = linger_ms, .owner = getpid ()};
+    *self =
+        (lk_link) {.linger_ms = linger_ms, .owner = getpid (), .lookup_fd = -1};
     lk_part_init (&self->part);
     self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
     if (self->epoll_fd == -1) {
@@ -177,11 +180,34 @@ lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
     return LK_OK;
 }
 
+lk_err
+lk_link_init_far (lk_link *self, const char *endpoint,
+                  const lk_curve_call *call, int linger_ms, lk_problem *problem)
+{
+    lk_numbers *numbers = lk_numbers_new (endpoint, problem);
+
+    if (!numbers) {
+        return LK_INVALID;
+    }
+    const lk_err error = lk_link_init (self, endpoint, linger_ms, problem);
+    if (error != LK_OK) {
+        lk_numbers_destroy (&numbers);
+        return error;
+    }
+    self->numbers = numbers;
+    self->call = lk_alloc (sizeof *self->call);
+    *self->call = *call;
+    return LK_OK;
+}
+
 void
 lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
 {
-    *self = (lk_link) {
-        .pipe = pipe, .owner = getpid (), .epoll_fd = -1, .kick_fd = -1};
+    *self = (lk_link) {.pipe = pipe,
+                       .owner = getpid (),
+                       .lookup_fd = -1,
+                       .epoll_fd = -1,
+                       .kick_fd = -1};
     lk_part_init (&self->part);
     self->endpoint = lk_strdup ("our own process");
 }
@@ -237,6 +263,64 @@ endpoint_count (const lk_link *self)
     return count;
 }
 
+static void
+stop_lookup (lk_link *self)
+{
+    if (self->lookup_fd != -1) {
+        remove_fd (self, self->lookup_fd);
+        self->lookup_fd = -1;
+    }
+}
+
+/*  To its next address. While that is looked up it is LK_OK, too. */
+static lk_err
+connect_far (lk_link *self, lk_problem *problem)
+{
+    char endpoint[LK_TCP_ENDPOINT_SIZE];
+    const lk_numbers_state state =
+        lk_numbers_next (self->numbers, endpoint, &self->why);
+
+    stop_lookup (self);
+    if (state == LK_NUMBERS_WAIT) {
+        self->lookup_fd = lk_numbers_fd (self->numbers);
+        add_fd (self, self->lookup_fd);
+        return LK_OK;
+    }
+    if (state == LK_NUMBERS_NONE) {
+        self->rounds++;
+        return LK_DISCONNECTED;
+    }
+    self->dealer =
+        lk_dealer_new (endpoint, self->call, CONNECT_FAR_MS, problem);
+    self->began_ms = lk_clock_ms ();
+    return self->dealer ? LK_OK : LK_SYSTEM;
+}
+
+/*  Keeps why, and whether it was the last of its addresses. */
+static void
+note_failure (lk_link *self)
+{
+    const bool is_late = lk_clock_ms () - self->began_ms >= CONNECT_FAR_MS;
+
+    if (self->state == LK_DEALER_OVER) {
+        return;
+    }
+    if (self->state == LK_DEALER_DENIED) {
+        (void) lk_problem_set (&self->why, LK_SYSTEM,
+                               "it does not know our key, has another one than "
+                               "we know, or is no server of clients");
+        self->why.number = EACCES;
+    } else if (self->state == LK_DEALER_FAILED) {
+        self->why.number = is_late ? ETIMEDOUT : ECONNREFUSED;
+        lk_problem_reason (self->why.number, self->why.text,
+                           sizeof self->why.text);
+    } else {
+        (void) lk_problem_set (&self->why, LK_SYSTEM, "it does not answer");
+        self->why.number = ETIMEDOUT;
+    }
+    self->rounds += lk_numbers_are_over (self->numbers);
+}
+
 /*  To the first where somebody may be. LK_DISCONNECTED: nobody is anywhere;
  *  what is wrong with us is told, rather than that. */
 static lk_err
@@ -265,10 +349,13 @@ connect_any (lk_link *self, lk_problem *problem)
     return error;
 }
 
+/*  Of another host it is the next address anyway. */
 void
 lk_link_pass_over (lk_link *self)
 {
-    if (lk_link_has_others (self)) {
+    if (self->numbers && self->state <= LK_DEALER_UP) {
+        note_failure (self);
+    } else if (!self->numbers && lk_link_has_others (self)) {
         self->first = (self->used + 1) % endpoint_count (self);
     }
 }
@@ -276,7 +363,7 @@ lk_link_pass_over (lk_link *self)
 bool
 lk_link_has_others (const lk_link *self)
 {
-    return !self->pipe && endpoint_count (self) > 1;
+    return !self->pipe && (self->numbers || endpoint_count (self) > 1);
 }
 
 lk_err
@@ -291,8 +378,9 @@ lk_link_open (lk_link *self, lk_problem *problem)
                                "'%s' was connected to before fork",
                                self->endpoint);
     }
-    const lk_err error = connect_any (self, problem);
-    if (error == LK_OK) {
+    const lk_err error = self->numbers ? connect_far (self, problem)
+                                       : connect_any (self, problem);
+    if (error == LK_OK && self->dealer) {
         self->state = LK_DEALER_CONNECTING;
         self->was_up = false;
         watch (self);
@@ -319,6 +407,9 @@ lk_link_drop (lk_link *self)
     if (self->pipe) {
         lk_pipe_close (self->pipe);
     }
+    if (lk_link_is_ours (self)) {
+        stop_lookup (self);
+    }
     close_dealer (self, 0);
     lk_bytes_cut (&self->out, 0);
 }
@@ -333,6 +424,11 @@ lk_link_clear (lk_link *self)
         close (self->epoll_fd);
         close (self->kick_fd);
     }
+    if (self->call) {
+        explicit_bzero (self->call, sizeof *self->call);
+    }
+    lk_free (self->call);
+    lk_numbers_destroy (&self->numbers);
     lk_bytes_clear (&self->out);
     lk_free (self->endpoint);
 }
@@ -400,6 +496,9 @@ receive (lk_link *self)
         && (self->has_news || !self->loop)) {
         self->has_news = false;
         self->state = lk_dealer_look (self->dealer);
+        if (self->state > LK_DEALER_UP && self->numbers) {
+            note_failure (self);
+        }
         if (self->state > LK_DEALER_UP) {
             io = lk_dealer_receive (self->dealer, &self->part);
         }
@@ -407,11 +506,23 @@ receive (lk_link *self)
     return io == LK_IO_WAIT && self->state > LK_DEALER_UP ? LK_IO_ERROR : io;
 }
 
+/*  A name that is looked up may have been by now. */
+static lk_io
+go_on_far (lk_link *self)
+{
+    lk_problem problem;
+
+    return self->lookup_fd != -1 && lk_link_is_ours (self)
+                   && lk_link_open (self, &problem) != LK_OK
+               ? LK_IO_ERROR
+               : LK_IO_WAIT;
+}
+
 static lk_io
 next_of_dealer (lk_link *self, lk_slice *frame)
 {
     if (!lk_link_is_open (self)) {
-        return LK_IO_WAIT;
+        return go_on_far (self);
     }
     if (!lk_link_is_ours (self)) {
         return LK_IO_ERROR;

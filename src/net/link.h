@@ -7,8 +7,9 @@
  *  the router goes, attach closes the link and opens another: nothing that
  *  was meant for the old router ever reaches the new one.
  *
- *  Under it is a socket to the router's endpoint, or the pipe of a router
- *  that hosts the service in its own loop.
+ *  Under it is a socket to the router's endpoint, which is that of this host
+ *  or, with keys, of another one; or the pipe of a router that hosts the
+ *  service in its own loop.
  */
 
 #ifndef LK_LINK_H
@@ -16,6 +17,7 @@
 
 #include "net/dealer.h"
 #include "net/loop.h"
+#include "net/numbers.h"
 #include "net/pipe.h"
 #include "net/problem.h"
 #include "util/bytes.h"
@@ -35,12 +37,18 @@ typedef struct {
     pid_t owner;       /* a child of it leaves all of this alone */
     lk_dealer *dealer; /* NULL: not open */
     lk_dealer_state state;
-    bool has_news; /* of it, which were not looked at */
-    bool was_up;   /* it came up, and that was told */
-    lk_pipe *pipe; /* instead of the dealer; its owner's */
-    lk_bytes out;  /* the frame that is being packed */
-    lk_part part;  /* that was received last, */
-    size_t at;     /* of which so much was taken, of the pipe's */
+    bool has_news;       /* of it, which were not looked at */
+    bool was_up;         /* it came up, and that was told */
+    lk_numbers *numbers; /* of another host; else NULL */
+    int lookup_fd;       /* watched while they are looked up; else -1 */
+    lk_curve_call *call;
+    int64_t began_ms; /* to connect */
+    unsigned rounds;  /* how often all of its addresses were tried in vain */
+    lk_problem why;   /* it could not be had, last; "" */
+    lk_pipe *pipe;    /* instead of the dealer; its owner's */
+    lk_bytes out;     /* the frame that is being packed */
+    lk_part part;     /* that was received last, */
+    size_t at;        /* of which so much was taken, of the pipe's */
 
     int epoll_fd; /* for who polls on their own: the dealer's, and */
     int kick_fd;  /* readable when something waits that they do not say: */
@@ -55,6 +63,12 @@ typedef struct {
 lk_err lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
                      lk_problem *problem);
 
+/*  The same with a router of another host, tcp://HOST:PORT, whose addresses are
+ *  tried in turn, one each time that it is opened. Not for lk_link_join. */
+lk_err lk_link_init_far (lk_link *self, const char *endpoint,
+                         const lk_curve_call *call, int linger_ms,
+                         lk_problem *problem);
+
 /*  The same with a pipe, for lk_link_join only. */
 void lk_link_init_pipe (lk_link *self, lk_pipe *pipe);
 
@@ -68,10 +82,11 @@ void lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user);
  *  are no descriptors, or the endpoint makes no sense. */
 lk_err lk_link_open (lk_link *self, lk_problem *problem);
 
-/*  Whether it is connected, or being so. */
+/*  Whether it is connected, or being so; a name that is looked up is not. */
 bool lk_link_is_open (const lk_link *self);
 
-/*  Whether there are several endpoints. */
+/*  Whether there may be another way than that which is tried: one endpoint of
+ *  several, or addresses of another host. */
 bool lk_link_has_others (const lk_link *self);
 
 /*  The one in use does not answer: if there are others, the next open begins

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -83,7 +84,20 @@ explain (int error, int number, lk_problem *problem)
     }
 }
 
-/*  It is ours until it ends. */
+/*  It is ours until it ends. Signals are for the threads of the program that we
+ *  are in. */
+static int
+create_thread (pthread_t *thread, lk_lookup *self)
+{
+    sigset_t all, former;
+
+    sigfillset (&all);
+    pthread_sigmask (SIG_SETMASK, &all, &former);
+    const int error = pthread_create (thread, NULL, look_up, self);
+    pthread_sigmask (SIG_SETMASK, &former, NULL);
+    return error;
+}
+
 static int
 start_thread (lk_lookup *self)
 {
@@ -92,7 +106,7 @@ start_thread (lk_lookup *self)
     if (atomic_fetch_add (&lookups, 1) >= LOOKUPS_MAX) {
         return EAGAIN;
     }
-    const int error = pthread_create (&thread, NULL, look_up, self);
+    const int error = create_thread (&thread, self);
     if (error == 0) {
         pthread_detach (thread);
     }

@@ -7,11 +7,13 @@
 #include "net/where.h"
 
 #include "net/config.h"
+#include "net/endpoint.h"
 #include "net/paths.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*  The router's own key, so that both go by one word. */
 static const lk_config_key keys[] = {
@@ -41,6 +43,29 @@ lk_where_by (const char *path, const char *told)
     const char *named = told ? told : getenv ("LOCKKEEPER_ENDPOINT");
 
     return named && (told || named[0]) ? named : read_config (path);
+}
+
+static bool
+is_far (const char *endpoint)
+{
+    return strncmp (endpoint, LK_TCP, strlen (LK_TCP)) == 0;
+}
+
+/*  What does not lead to another machine is not for the file to know. */
+const char *
+lk_where_client (const char *told, const char **endpoint_p)
+{
+    const char *file = told ? told : getenv ("LOCKKEEPER_CLIENT");
+    const char *servers = getenv ("LOCKKEEPER_ENDPOINT");
+
+    if (!file || (!told && !file[0])
+        || (!told && *endpoint_p && !is_far (*endpoint_p))) {
+        return NULL;
+    }
+    if (!*endpoint_p && servers && is_far (servers)) {
+        *endpoint_p = servers;
+    }
+    return file;
 }
 
 const char *

@@ -16,4 +16,11 @@ const char *lk_where (const char *told);
 /*  The same with that file as the configuration; NULL: the usual one. */
 const char *lk_where_by (const char *path, const char *told);
 
+/*  The client file by which a session is to be had, NULL: it is one of this
+ *  host. That is `told`, if it is not NULL, else $LOCKKEEPER_CLIENT unless it
+ *  is empty or *endpoint_p is one of this host. *endpoint_p becomes that of
+ *  $LOCKKEEPER_ENDPOINT if it is NULL, and that has servers: the servers to
+ *  connect with, NULL: those of the file. */
+const char *lk_where_client (const char *told, const char **endpoint_p);
+
 #endif

@@ -39,6 +39,14 @@ lk_cli_misused (const lk_verb *verb, const char *format, ...)
     return LK_EXIT_FAILED;
 }
 
+int
+lk_cli_fail (int code, const char *format, ...)
+{
+    LK_ASSERT (format[0] != '\0');
+    complaints++;
+    return code;
+}
+
 void
 lk_cli_print_help (const lk_verb *verb)
 {

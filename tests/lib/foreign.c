@@ -94,6 +94,15 @@ lk_socket_dealer_new (lk_context *context, const lk_socket_options *options)
 }
 
 void
+lk_socket_serve (lk_socket *self, const lk_curve_pair *pair)
+{
+    set (self, ZMQ_CURVE_SERVER, 1);
+    const int rc = zmq_setsockopt (self->zmq, ZMQ_CURVE_SECRETKEY,
+                                   pair->secret_key, LK_CURVE_TEXT_SIZE);
+    LK_ASSERT (rc == 0);
+}
+
+void
 lk_socket_set_linger (lk_socket *self, int linger_ms)
 {
     set (self, ZMQ_LINGER, linger_ms);

@@ -10,6 +10,7 @@
 #ifndef LK_FOREIGN_H
 #define LK_FOREIGN_H
 
+#include "net/curve.h"
 #include "net/part.h"
 
 /*  Owns libzmq's I/O thread. Destroying waits for the linger of its sockets,
@@ -31,6 +32,10 @@ lk_socket *lk_socket_router_new (lk_context *context,
                                  const lk_socket_options *options);
 lk_socket *lk_socket_dealer_new (lk_context *context,
                                  const lk_socket_options *options);
+
+/*  It is a server by that pair of CURVE for who has any key. Ahead of bind. */
+void lk_socket_serve (lk_socket *self, const lk_curve_pair *pair);
+
 void lk_socket_set_linger (lk_socket *self, int linger_ms);
 void lk_socket_destroy (lk_socket **self_p); /* NULL-safe */
 

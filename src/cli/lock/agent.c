@@ -92,13 +92,14 @@ make_address (const lk_options *options, pid_t owner,
               struct sockaddr_un *address)
 {
     const unsigned long long start = start_of (owner);
+    const char *where = options->endpoint != NULL
+                            ? options->endpoint
+                            : getenv ("LOCKKEEPER_CLIENT");
     *address = (struct sockaddr_un) {.sun_family = AF_UNIX};
-    const int size =
-        snprintf (address->sun_path + 1, sizeof address->sun_path - 1,
-                  "lockkeeper/%u/%d/%llu/%016llx", (unsigned) geteuid (),
-                  (int) owner, start,
-                  (unsigned long long) lk_hash64 (options->endpoint,
-                                                  strlen (options->endpoint)));
+    const int size = snprintf (
+        address->sun_path + 1, sizeof address->sun_path - 1,
+        "lockkeeper/%u/%d/%llu/%016llx", (unsigned) geteuid (), (int) owner,
+        start, (unsigned long long) lk_hash64 (where, strlen (where)));
     return start == 0 ? 0
                       : (socklen_t) (offsetof (struct sockaddr_un, sun_path) + 1
                                      + (size_t) size);

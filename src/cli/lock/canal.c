@@ -83,6 +83,7 @@ const lk_verb lk_verb_acquire = {
         "\n"
         "Exit code: 0 acquired; 1 full; 124 no answer in time; 125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_far = true,
     .run = run_acquire,
 };
 static const lk_verb_option release_takes[] = {
@@ -102,5 +103,6 @@ const lk_verb lk_verb_release = {
             "122 one was lost\n"
             "before; 124 not confirmed in time; 125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_far = true,
     .run = run_release,
 };

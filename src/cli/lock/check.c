@@ -103,5 +103,6 @@ const lk_verb lk_verb_check = {
             "Exit code: 0 held with that token; 1 not; 124 no answer in time; "
             "125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_far = true,
     .run = run_check,
 };

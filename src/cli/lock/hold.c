@@ -329,5 +329,6 @@ const lk_verb lk_verb_lock = {
             "--key; 122 lost; 124,\n"
             "or that of --on-busy, not obtained in time; 125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_far = true,
     .run = run_lock,
 };

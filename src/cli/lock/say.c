@@ -42,11 +42,31 @@ advice (int problem)
     }
 }
 
+/*  The same of servers. */
+static const char *
+advice_far (int problem)
+{
+    switch (problem) {
+    case EACCES:
+        return "`lockkeeper clients` on a host of the cluster shows whose keys "
+               "are known there";
+    case EINVAL:
+    case ENOENT:
+        return "see A MACHINE WITHOUT A ROUTER in lockkeeper(1)";
+    default:
+        return "do these hosts run, and have a port for clients?";
+    }
+}
+
 /*  The same for all verbs. */
 static void
 say_no_router (const char *endpoint, const char *text, int number)
 {
     char access[ACCESS_SIZE];
+    if (lk_cli_is_far (endpoint)) {
+        lk_cli_fail (0, "%s; %s", text, advice_far (number));
+        return;
+    }
     if (lk_cli_is_forbidden (number)) {
         lk_cli_access_advice (endpoint, access, sizeof access);
     }
@@ -61,6 +81,9 @@ begin_seek (const char *endpoint, bool *told)
 {
     lk_problem problem;
     *told = false;
+    if (lk_cli_is_far (endpoint)) {
+        return ATTACH_MS;
+    }
     lk_endpoint_why_not (endpoint, &problem);
     if (lk_cli_is_forbidden (problem.number)) {
         return SOON_MS;
@@ -87,7 +110,8 @@ bool
 lk_cli_is_endpoint (const char *endpoint)
 {
     lk_problem problem;
-    if (lk_endpoint_check_list (endpoint, &problem) == LK_OK) {
+    if (lk_cli_is_far (endpoint)
+        || lk_endpoint_check_list (endpoint, &problem) == LK_OK) {
         return true;
     }
     lk_cli_fail (0, "%s", problem.text);

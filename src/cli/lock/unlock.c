@@ -175,5 +175,6 @@ const lk_verb lk_verb_unlock = {
         "with that key\n"
         "(or that token, or at all); 124 not confirmed in time; 125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_far = true,
     .run = run_unlock,
 };

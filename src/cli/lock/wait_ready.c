@@ -100,7 +100,8 @@ seek_router (waiter *self)
                   lk_requester_host (self->asker));
         return;
     }
-    if (!lk_cli_is_forbidden (problem.number)) {
+    if (!lk_cli_is_forbidden (problem.number)
+        || lk_cli_is_far (self->options->endpoint)) {
         wait_for (self, problem.text);
         return;
     }
@@ -185,5 +186,6 @@ const lk_verb lk_verb_wait_ready = {
     .options = takes,
     .help =
         "Exit code: 0 locks can be had; 124 not in time; 125 wrong usage.\n",
+    .is_far = true,
     .run = run_wait_ready,
 };

@@ -467,5 +467,6 @@ const lk_verb lk_verb_run = {
         "CMD.\n",
     .arguments = lk_follows_lock,
     .needs_command = true,
+    .is_far = true,
     .run = run_run,
 };

@@ -428,5 +428,6 @@ const lk_verb lk_verb_list = {
     .help = "Exit code: 0 listed; 1 there are no leaders now; 124 no answer; "
             "125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_far = true,
     .run = run_list,
 };

@@ -1,0 +1,83 @@
+/*  book_carried.c - requests that others say, and what became of them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A carrier has each LOCK said by the server that serves it, gives it back,
+ *  and knows until when it is believed in: src/client/far_locks.c.
+ */
+
+#include "client/book_private.h"
+
+#include "client/letter.h"
+
+void
+lk_book_set_carrier (lk_book *self, lk_book_open_fn *open, void *user)
+{
+    self->open = open;
+    self->carrier = user;
+    self->is_carried = true;
+}
+
+bool
+lk_book_is_carried (const lk_book *self)
+{
+    return self->is_carried;
+}
+
+void
+lk_book_carry (lk_lock *lock)
+{
+    lock->carried++;
+}
+
+void
+lk_book_let_go (lk_lock *lock)
+{
+    LK_ASSERT (lock->carried > 0);
+    lock->carried--;
+    lk_book_sweep (lock);
+}
+
+/*  An end that comes sooner is to be looked for sooner. */
+void
+lk_book_lend (lk_lock *lock, int64_t until_ms, int64_t lease_ms)
+{
+    lock->lease_ms = lease_ms;
+    if (lock->lease == NULL) {
+        lock->lease = lk_lease_own (&lock->book->shelf, until_ms);
+        return;
+    }
+    const bool is_sooner = until_ms < lk_lease_until (lock->lease);
+    lk_lease_move (lock->lease, until_ms);
+    if (is_sooner && lk_book_holds (lock)) {
+        lk_book_reconsider (lock);
+    }
+}
+
+/*  Its time is not longer for that. */
+void
+lk_book_goes_on (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    lk_grant grant;
+    if (!lk_letter_read_grant (message, &grant)
+        || !lk_book_held (lock, now_ms)) {
+        return;
+    }
+    lock->ordinal = grant.ordinal;
+    if (grant.until_ms < lock->until_ms) {
+        lock->until_ms = grant.until_ms;
+    }
+    lk_book_set_danger (lock, false, LK_OK, now_ms);
+    lk_book_reconsider (lock);
+}
+
+void
+lk_book_lose (lk_lock *lock, lk_err error, int64_t now_ms)
+{
+    if (lk_book_holds (lock)) {
+        lk_book_occur (lock, error != LK_OK ? LK_ON_LOST : LK_ON_EXPIRED,
+                       error != LK_OK ? error : lk_book_expiry (lock, now_ms),
+                       now_ms);
+    }
+}

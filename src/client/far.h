@@ -1,0 +1,91 @@
+/*  far.h - the way to a lock service from a machine without a router
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *      far.c         drives all that there is; chooses with servers.c
+ *      far_locks.c   the book's requests <-> roam.c, which repeats and claims
+ *                    them and says until when they are believed in
+ *      far_letter.c  roam's letters <-> messages
+ *
+ *  lockkeeper-protocol(7), 9.20.
+ */
+
+#ifndef LK_CLIENT_FAR_H
+#define LK_CLIENT_FAR_H
+
+#include "client/book.h"
+#include "client/roam.h"
+#include "client/servers.h"
+#include "client/way.h"
+#include "util/map.h"
+
+/*  A LOCK of the book's. */
+typedef struct {
+    uint64_t serial; /* of the LOCK, also on the wire */
+    lk_lock *lock;   /* which may go on as another LOCK meanwhile */
+    lk_roam_lock *roam;
+    UT_hash_handle hh;
+} lk_far_lock;
+
+typedef struct {
+    lk_way way;
+    lk_book *book;
+    lk_roam *roam;
+    lk_servers *servers;
+    lk_far_lock *locks;      /* by serial */
+    uint64_t secret[2];      /* of this session, told to servers alone */
+    const lk_message *heard; /* while roam is told of it */
+    bool is_leased;          /* roam heard something that leases depend on */
+    bool is_deserted;        /* no server is heard */
+    int64_t lease_ms;        /* that was given last */
+    int64_t due_ms;          /* of what is not the book's */
+    bool is_vain;            /* the latest server refused to register us */
+    int forgetful;           /* a server that knows nothing of us; -1: none */
+    int64_t again_ms;        /* one such was registered with again */
+    int64_t ready_ms;        /* when we were registered first; 0: not yet */
+    char host[LK_HOST_LEN_MAX + 1]; /* which did so last */
+} lk_far_way;
+
+/*  -------------------------------------------------------- far_letter.c */
+
+/*  What roam says, as a message for that server; NULL: nothing. */
+lk_message *lk_far_render (const lk_far_way *self, const lk_roam_letter *letter,
+                           int64_t now_ms);
+
+/*  What a request of no lock of ours says is of that registration. */
+void lk_far_sign (lk_message *message, const lk_roam_place *place);
+
+/*  UNLOCK for a LOCKED of nothing that we know. */
+lk_message *lk_far_give_back (const lk_message *grant);
+
+/*  Whether it is about a registration, and no lock. */
+bool lk_far_read (const lk_message *message, lk_roam_letter *letter);
+
+/*  The kind of an answer to LOCK or UNLOCK, and what a LOCKED says; false: roam
+ *  has no use for it. `is_held`: it is, as far as we know. */
+bool lk_far_read_answer (const lk_message *message, const lk_far_lock *lock,
+                         lk_roam_letter *letter);
+
+/*  The serial of LOCKREGISTER, which a complaint repeats. */
+bool lk_far_is_register (uint64_t serial);
+
+/*  -------------------------------------------------------- far_locks.c */
+
+/*  What is open of a lock of the book's: lk_book_carrier. */
+void lk_far_open (void *user, lk_lock *lock, int64_t now_ms);
+
+/*  What roam tells. */
+void lk_far_told (void *user, lk_roam_lock *lock, lk_roam_news news);
+
+/*  A message of a server's lock service about a request. */
+void lk_far_answer (lk_far_way *self, int server, const lk_message *message,
+                    int64_t now_ms);
+
+/*  The leases of what is held are as roam has them. */
+void lk_far_lend (lk_far_way *self);
+
+/*  Forgets all of them. */
+void lk_far_forget (lk_far_way *self);
+
+#endif

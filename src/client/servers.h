@@ -1,0 +1,67 @@
+/*  servers.h - the hosts of a cluster that a machine without a router may use
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Connects with those that are wanted, two at a time, and hangs up on those
+ *  that are not needed any more. It knows no lock; far.c says when another
+ *  server is wanted, and what is said to which.
+ */
+
+#ifndef LK_SERVERS_H
+#define LK_SERVERS_H
+
+#include "client/way.h"
+#include "net/client_file.h"
+#include "net/problem.h"
+
+#include <lockkeeper/message.h>
+
+typedef struct lk_servers lk_servers;
+
+/*  A message came from that one, a number from 0. */
+typedef void (lk_servers_fn) (void *user, int server,
+                              const lk_message *message);
+
+/*  `name`: that all of them know us by. NULL and problem: no descriptors. */
+lk_servers *lk_servers_new (const lk_client_file *file, const char *name,
+                            lk_servers_fn *fn, void *user, lk_problem *problem);
+
+/*  Takes leave of all. NULL-safe, nulls the pointer. */
+void lk_servers_destroy (lk_servers **self_p);
+
+/*  False in a child of their process. */
+bool lk_servers_are_ours (const lk_servers *self);
+
+/*  The name of that host; "": not known yet. */
+const char *lk_servers_host (const lk_servers *self, int server);
+
+/*  Whether it is connected. */
+bool lk_servers_is_up (const lk_servers *self, int server);
+
+/*  -------------------------------------------------------- choosing */
+
+/*  Connects with another one if one is wanted, behind that which was tried
+ *  last, and returns one that is to be registered with now, or -1. `latest` is
+ *  used, or -1. */
+int lk_servers_choose (lk_servers *self, bool is_wanted, int latest,
+                       int64_t now_ms);
+
+/*  It is no use for that reason; NULL: it is. */
+void lk_servers_note (lk_servers *self, int server, const char *why);
+
+/*  Why none of them can be had, each by name. */
+void lk_servers_problem (const lk_servers *self, lk_way_problem *problem);
+
+/*  -------------------------------------------------------- to and fro */
+
+/*  As lk_attach_send. */
+void lk_servers_send (lk_servers *self, int server, lk_message **message_p);
+void lk_servers_flush (lk_servers *self);
+
+/*  Hears all of them; for a poll of the caller's own, as of an attach. */
+void lk_servers_work (lk_servers *self);
+int lk_servers_fd (const lk_servers *self);
+int64_t lk_servers_deadline (const lk_servers *self);
+
+#endif

@@ -1,0 +1,481 @@
+/*  far_fake.h - servers for a machine without a router, played by a thread, and
+ *  a session with them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each server is a router with a lock service; behind them is one home, which
+ *  knows a lock by its serial. For one test program each.
+ */
+
+#ifndef LK_FAR_FAKE_H
+#define LK_FAR_FAKE_H
+
+#include "lib/foreign.h"
+#include "net/client_file.h"
+#include "net/clock.h"
+#include "util/bytes.h"
+#include "wire/message_frame.h"
+
+#include <check.h>
+#include <lockkeeper/lockkeeper.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FAKE __attribute__ ((unused)) static
+
+#define SERVERS 2
+#define LOCKS_MAX 8
+#define HANG_MS 30000 /* what comes is waited for no longer */
+#define LOG_SIZE 100000
+
+typedef struct {
+    lk_curve_pair pair;
+    char host[8];
+    char endpoint[64];
+    lk_socket *socket; /* NULL: it is dead */
+    lk_identity client;
+    char name[64];  /* of the client */
+    int64_t number; /* of its registration; 0: none */
+    uint64_t drawn;
+    bool is_silent;     /* it hears nothing */
+    bool is_bare;       /* its router has no lock service */
+    bool is_unheard;    /* no leader vouches for it */
+    int leases;         /* it was asked for one so often */
+    char log[LOG_SIZE]; /* "LOCK 12 {...}\n" */
+} server;
+
+typedef struct {
+    uint64_t serial; /* 0: none */
+    int64_t number;
+    bool is_held;
+} home_lock;
+
+static struct {
+    char dir[32];
+    char file[64];
+    lk_context *context;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    bool is_over;
+    lk_curve_pair client;
+    server server[SERVERS];
+    home_lock lock[LOCKS_MAX];
+    int64_t lease_ms;
+    int64_t duration_ms; /* that is left of what is granted; -1 */
+    bool is_full;        /* nothing is granted */
+
+} fake;
+
+#define WITH_LOCK(statement)                                                   \
+    do {                                                                       \
+        pthread_mutex_lock (&fake.mutex);                                      \
+        statement;                                                             \
+        pthread_mutex_unlock (&fake.mutex);                                    \
+    } while (0)
+
+/*  -------------------------------------------------------- a server */
+
+FAKE void
+send_back (server *self, lk_message *message, const char *service)
+{
+    char from[32];
+    lk_bytes frame = {0};
+    lk_part part;
+    snprintf (from, sizeof from, "%s@%s", service, self->host);
+    lk_message_set_from (message, from);
+    ck_assert_int_eq (lk_message_write (message, &frame), LK_OK);
+    lk_part_init (&part);
+    lk_part_fill (&part, frame.data, frame.size);
+    (void) lk_socket_send (self->socket, &self->client, &part);
+    lk_part_clear (&part);
+    lk_bytes_clear (&frame);
+    lk_message_destroy (&message);
+}
+
+/*  Its lock service says that of the registration; unasked for, if `serial` is
+ *  that of a LOCK. */
+FAKE lk_message *
+new_word (server *self, const char *command, uint64_t serial)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (to, sizeof to, "%s@%s", self->name, self->host);
+    lk_message *message = lk_message_new (to, command);
+    lk_message_set_serial (message, serial);
+    lk_message_set_number (message, "registration", self->number);
+    lk_message_set_hex (message, "drawn", self->drawn);
+    return message;
+}
+
+static void
+answer_router (server *self, const lk_message *message)
+{
+    if (lk_message_is (message, "REGISTER")) {
+        lk_message *answer = lk_message_reply (message, "READY");
+        lk_message_set_text (answer, "host", self->host);
+        snprintf (self->name, sizeof self->name, "%s",
+                  lk_message_text (message, "service"));
+        send_back (self, answer, "router");
+    }
+}
+
+static void
+answer_register (server *self, const lk_message *message)
+{
+    self->number = lk_message_number (message, "registration", 0);
+    self->drawn += 0x1000;
+    lk_message *answer =
+        new_word (self, "LOCKREGISTER", lk_message_serial (message));
+    lk_message_set_number (answer, "lease", fake.lease_ms);
+    send_back (self, answer, "lock");
+}
+
+static void
+answer_lease (server *self, const lk_message *message)
+{
+    self->leases++;
+    if (self->is_unheard) {
+        return;
+    }
+    lk_message *answer =
+        new_word (self, "LOCKLEASE", lk_message_serial (message));
+    lk_message_set_number (answer, "sent",
+                           lk_message_number (message, "sent", 0));
+    lk_message_set_number (answer, "left", fake.lease_ms);
+    send_back (self, answer, "lock");
+}
+
+FAKE home_lock *
+home_find (uint64_t serial)
+{
+    for (size_t i = 0; i < LOCKS_MAX; i++) {
+        if (fake.lock[i].serial == serial) {
+            return &fake.lock[i];
+        }
+    }
+    return NULL;
+}
+
+FAKE void
+grant (server *self, uint64_t serial, int64_t as_of)
+{
+    lk_message *answer = new_word (self, "LOCKED", serial);
+    lk_message_set_hex (answer, "token", 7000 + serial % 1000);
+    lk_message_set_hex (answer, "key", 0x37);
+    lk_message_set_text (answer, "type", "exclusive");
+    lk_message_set_number (answer, "ordinal", 1);
+    lk_message_set_number (answer, "left", fake.duration_ms);
+    lk_message_set_number (answer, "as_of", as_of);
+    send_back (self, answer, "lock");
+}
+
+static void
+say_failed (server *self, const lk_message *message, const char *error)
+{
+    lk_message *answer =
+        new_word (self, "LOCKFAILED", lk_message_serial (message));
+    lk_message_set_text (answer, "error", error);
+    send_back (self, answer, "lock");
+}
+
+static void
+answer_lock (server *self, const lk_message *message)
+{
+    const uint64_t serial = lk_message_serial (message);
+    const bool is_claim = lk_message_has (message, "token");
+    home_lock *lock = home_find (serial);
+    if (lock == NULL && is_claim) {
+        say_failed (self, message, "unknown");
+        return;
+    }
+    if (lock == NULL) {
+        lock = home_find (0);
+        lock->serial = serial;
+    }
+    lock->number = self->number;
+    lock->is_held = lock->is_held || !fake.is_full;
+    if (lock->is_held) {
+        grant (self, serial, lk_message_number (message, "sent", 0));
+    }
+}
+
+static void
+answer_unlock (server *self, const lk_message *message)
+{
+    home_lock *lock =
+        home_find ((uint64_t) lk_message_number (message, "request", 0));
+    if (lock != NULL) {
+        *lock = (home_lock) {0};
+    }
+    send_back (self, new_word (self, "UNLOCKED", lk_message_serial (message)),
+               "lock");
+}
+
+/*  Whether it is of the registration that there is; else it is answered so. */
+static bool
+is_known (server *self, const lk_message *message)
+{
+    uint64_t drawn = 0;
+    (void) lk_message_hex (message, "drawn", &drawn);
+    if (drawn == self->drawn
+        && lk_message_number (message, "registration", 0) == self->number) {
+        return true;
+    }
+    lk_message *answer = lk_message_reply (message, "LOCKUNREGISTERED");
+    lk_message_set_number (answer, "registration",
+                           lk_message_number (message, "registration", 0));
+    lk_message_set_hex (answer, "drawn", drawn);
+    send_back (self, answer, "lock");
+    return false;
+}
+
+static void
+answer_service (server *self, const lk_message *message)
+{
+    if (self->is_bare) {
+        lk_message *answer = lk_message_reply (message, "TRANSMISSIONREPORT");
+        lk_message_set_text (answer, "reason", "nobody is called lock");
+        send_back (self, answer, "router");
+    } else if (lk_message_is (message, "LOCKREGISTER")) {
+        answer_register (self, message);
+    } else if (!is_known (self, message)) {
+        return;
+    } else if (lk_message_is (message, "LOCKLEASE")) {
+        answer_lease (self, message);
+    } else if (lk_message_is (message, "LOCK")) {
+        answer_lock (self, message);
+    } else if (lk_message_is (message, "UNLOCK")) {
+        answer_unlock (self, message);
+    }
+}
+
+static void
+note (server *self, const lk_message *message)
+{
+    const size_t used = strlen (self->log);
+    snprintf (self->log + used, sizeof self->log - used, "%s %d %s\n",
+              lk_message_command (message),
+              (int) (lk_message_serial (message) % 1000),
+              lk_message_body (message));
+}
+
+static void
+take (server *self, lk_part *part)
+{
+    size_t at = 0;
+    lk_frame_header header;
+    const char *broken;
+    char problem[128];
+    while (lk_frame_next (lk_part_data (part), lk_part_size (part), &at,
+                          &header, &broken)
+           == LK_FRAME_MESSAGE) {
+        lk_message *message =
+            lk_message_read (&header, problem, sizeof problem);
+        note (self, message);
+        if (strncmp (lk_message_to (message), "router@", 7) == 0) {
+            answer_router (self, message);
+        } else {
+            answer_service (self, message);
+        }
+        lk_message_destroy (&message);
+    }
+}
+
+static void
+serve (server *self)
+{
+    lk_part part;
+    lk_part_init (&part);
+    while (self->socket != NULL
+           && lk_socket_receive (self->socket, &self->client, &part)
+                  == LK_IO_DONE) {
+        if (!self->is_silent) {
+            take (self, &part);
+        }
+    }
+    lk_part_clear (&part);
+}
+
+static void *
+run_fake (void *user)
+{
+    bool is_over = false;
+    while (!is_over) {
+        WITH_LOCK (for (size_t i = 0; i < SERVERS; i++) {
+            serve (&fake.server[i]);
+        } is_over = fake.is_over);
+        (void) poll (NULL, 0, 2);
+    }
+    return user;
+}
+
+/*  -------------------------------------------------------- all of them */
+
+FAKE void
+open_server (size_t place)
+{
+    const lk_socket_options options = {.linger_ms = 0};
+    server *self = &fake.server[place];
+    self->socket = lk_socket_router_new (fake.context, &options);
+    lk_socket_serve (self->socket, &self->pair);
+    lk_socket_bind (self->socket, self->endpoint[0] != '\0'
+                                      ? self->endpoint
+                                      : "tcp://127.0.0.1:*");
+    snprintf (self->endpoint, sizeof self->endpoint, "%s",
+              lk_socket_endpoint (self->socket));
+}
+
+FAKE void
+kill_server (size_t place)
+{
+    WITH_LOCK (lk_socket_destroy (&fake.server[place].socket));
+}
+
+static void
+write_file (void)
+{
+    lk_client_file file;
+    lk_problem problem;
+    snprintf (fake.file, sizeof fake.file, "%s/client", fake.dir);
+    (void) unlink (fake.file);
+    ck_assert_int_eq (lk_client_file_make (&file, fake.file, &problem), LK_OK);
+    fake.client = file.pair;
+    FILE *out = fopen (fake.file, "w");
+    fprintf (out, "client\n    public-key = \"%s\"\n    secret-key = \"%s\"\n",
+             file.pair.public_key, file.pair.secret_key);
+    for (size_t i = 0; i < SERVERS; i++) {
+        fprintf (out, "    server = \"%s %s\"\n", fake.server[i].endpoint,
+                 fake.server[i].pair.public_key);
+    }
+    ck_assert_int_eq (fclose (out), 0);
+}
+
+FAKE void
+set_up (void)
+{
+    memset (&fake, 0, sizeof fake);
+    pthread_mutex_init (&fake.mutex, NULL);
+    fake.lease_ms = 2000;
+    fake.duration_ms = -1;
+    snprintf (fake.dir, sizeof fake.dir, "/tmp/lk-test-XXXXXX");
+    ck_assert_ptr_nonnull (mkdtemp (fake.dir));
+    fake.context = lk_context_new ();
+    for (size_t i = 0; i < SERVERS; i++) {
+        snprintf (fake.server[i].host, sizeof fake.server[i].host, "h%zu",
+                  i + 1);
+        lk_curve_make (&fake.server[i].pair);
+        fake.server[i].drawn = i + 1;
+        open_server (i);
+    }
+    write_file ();
+    ck_assert_int_eq (pthread_create (&fake.thread, NULL, run_fake, NULL), 0);
+}
+
+FAKE void
+tear_down (void)
+{
+    WITH_LOCK (fake.is_over = true);
+    pthread_join (fake.thread, NULL);
+    for (size_t i = 0; i < SERVERS; i++) {
+        lk_socket_destroy (&fake.server[i].socket);
+    }
+    lk_context_destroy (&fake.context);
+    unlink (fake.file);
+    ck_assert_int_eq (rmdir (fake.dir), 0);
+}
+
+/*  -------------------------------------------------------- what was heard */
+
+/*  How often that text is in what it heard. */
+FAKE int
+heard (size_t place, const char *text)
+{
+    int count = 0;
+    pthread_mutex_lock (&fake.mutex);
+    const char *at = fake.server[place].log;
+    while ((at = strstr (at, text)) != NULL) {
+        count++;
+        at += strlen (text);
+    }
+    pthread_mutex_unlock (&fake.mutex);
+    return count;
+}
+
+FAKE void
+hears (size_t place, const char *text)
+{
+    const int64_t end_ms = lk_clock_ms () + HANG_MS;
+    while (heard (place, text) == 0 && lk_clock_ms () < end_ms) {
+        (void) poll (NULL, 0, 5);
+    }
+    ck_assert_int_gt (heard (place, text), 0);
+}
+
+/*  The first line of that, for strstr; "". */
+FAKE const char *
+line_of (size_t place, const char *text)
+{
+    static char line[2000];
+    pthread_mutex_lock (&fake.mutex);
+    const char *at = strstr (fake.server[place].log, text);
+    snprintf (line, sizeof line, "%.*s",
+              at != NULL ? (int) strcspn (at, "\n") : 0, at != NULL ? at : "");
+    pthread_mutex_unlock (&fake.mutex);
+    return line;
+}
+
+/*  -------------------------------------------------------- the session */
+
+FAKE lk_session *
+open_session (void)
+{
+    const lk_session_options options = {.client = fake.file, .name = "a b"};
+    lk_session *session = lk_session_new (&options);
+    ck_assert_msg (session != NULL, "%s", lk_session_problem (NULL));
+    return session;
+}
+
+FAKE lk_lock *
+get_lock (lk_session *session)
+{
+    lk_lock *lock = NULL;
+    ck_assert_int_eq (lk_lock_wait (session, "thing", 10000, &lock), LK_OK);
+    return lock;
+}
+
+/*  Nothing is told until that is heard. */
+FAKE void
+quiet_until (lk_session *session, size_t place, const char *text)
+{
+    lk_lock_event event;
+    const int64_t end_ms = lk_clock_ms () + HANG_MS;
+    while (heard (place, text) == 0 && lk_clock_ms () < end_ms) {
+        ck_assert_int_eq (lk_session_poll (session, 20, &event), LK_EVENT_NONE);
+    }
+    ck_assert_int_gt (heard (place, text), 0);
+}
+
+FAKE void
+quiet_for (lk_session *session, int64_t ms)
+{
+    lk_lock_event event;
+    const int64_t end_ms = lk_clock_ms () + ms;
+    while (lk_clock_ms () < end_ms) {
+        ck_assert_int_eq (lk_session_poll (session, 20, &event), LK_EVENT_NONE);
+    }
+}
+
+FAKE lk_lock_event
+next_event (lk_session *session)
+{
+    lk_lock_event event;
+    (void) lk_session_poll (session, HANG_MS, &event);
+    return event;
+}
+
+#endif
