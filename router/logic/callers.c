@@ -5,6 +5,7 @@
  */
 
 #include "callers.h"
+#include "discovery.h"
 
 #include "net/log.h"
 #include "wire/frame.h"
@@ -36,7 +37,8 @@ lk_callers_admit (lk_router *self, const char *public_key, const char *address,
                   char user[LK_CURVE_USER_SIZE])
 {
     char reason[LK_REASON_LEN_MAX + 1];
-    if (lk_client_keys_find (&self->clients, public_key) != NULL) {
+    if (lk_client_keys_find (&self->clients, public_key) != NULL
+        || lk_discovery_is_open (self)) {
         snprintf (user, LK_CURVE_USER_SIZE, USER "%s", public_key);
         return true;
     }
@@ -95,7 +97,7 @@ lk_callers_complaint (const lk_router *self, const lk_source *source,
 {
     const lk_client_key *key = key_of (self, source->identity);
     if (key == NULL) {
-        return "the settings do not have your key any more";
+        return "the settings do not have your key";
     }
     if (!lk_message_flag (message, "application")) {
         return "you may be an application only";

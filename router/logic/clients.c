@@ -5,6 +5,7 @@
  */
 
 #include "clients.h"
+#include "discovery.h"
 #include "keys.h"
 #include "session.h"
 
@@ -75,5 +76,7 @@ lk_clients_on_keys (lk_router *self, const lk_source *source,
     snprintf (self->clients.keeper, sizeof self->clients.keeper, "%s",
               source->local->service);
     lk_client_keys_take (&self->clients, message, "keys");
+    lk_finding_take (&self->finding, message);
     end_withdrawn (self);
+    lk_discovery_work (self);
 }

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "clients.h"
 #include "deliver.h"
+#include "discovery.h"
 #include "events.h"
 #include "gossip.h"
 #include "keys.h"
@@ -348,6 +349,7 @@ static const struct {
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
     {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
     {"ROUTERSTATUS", ASKERS, on_routerstatus},
+    {LK_SERVERS, LK_FROM_SESSION | FAR, lk_discovery_on_servers},
     {"SERVICESTATUS", ASKERS | LK_FROM_CLIENT, on_servicestatus},
     {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
     {"STATUS", LK_FROM_NEIGHBOUR, on_status},

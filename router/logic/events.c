@@ -5,6 +5,7 @@
  */
 
 #include "events.h"
+#include "discovery.h"
 
 #include "wire/frame.h"
 
@@ -218,6 +219,7 @@ lk_events_cluster (lk_router *self)
         tell (self, lk_events_up (self, "*@."));
         tell (self, lk_events_complete (self, "*@."));
     }
+    lk_discovery_work (self);
 }
 
 /*  -------------------------------------------------------- present state */
@@ -280,6 +282,8 @@ lk_events_present (lk_router *self, lk_local *local, const char *command)
         present_service (self, local, to, service.data);
     } else if (strcmp (command, "STATUS") == 0) {
         present_all (self, local, to);
+    } else if (strcmp (command, LK_SERVERS) == 0) {
+        lk_discovery_present (self, local);
     } else if (strcmp (command, lk_cluster_up_command (&self->cluster)) == 0) {
         event = lk_events_up (self, to);
     } else if (strcmp (command, lk_cluster_complete_command (&self->cluster))

@@ -27,6 +27,10 @@ lk_neighbour_introduction (const lk_router *self, const char *command)
     lk_message_set_text (message, "address", self->address);
     lk_message_set_text (message, "version", LK_VERSION);
     lk_message_set_hex (message, "incarnation", self->incarnation);
+    if (self->clients_address[0] != '\0') {
+        lk_message_set_text (message, "clients", self->clients_address);
+        lk_message_set_text (message, "clients_key", self->clients_key);
+    }
     return message;
 }
 
@@ -53,6 +57,19 @@ lk_neighbour_refuse (lk_router *self, const lk_source *source,
     lk_router_answer (self, source, &message);
 }
 
+static void
+read_clients (const lk_message *message, lk_clients_port *port)
+{
+    const char *address = lk_message_text (message, "clients");
+    const char *key = lk_message_text (message, "clients_key");
+    *port = (lk_clients_port) {.address = ""};
+    if (address != NULL && key != NULL && lk_curve_is_key (key)
+        && lk_hostport_is_valid (address)) {
+        snprintf (port->address, sizeof port->address, "%s", address);
+        snprintf (port->key, sizeof port->key, "%s", key);
+    }
+}
+
 /*  Reads who the peer is; false if a field is missing or makes no sense. */
 static bool
 read_party (const lk_message *message, lk_party *party)
@@ -60,6 +77,7 @@ read_party (const lk_message *message, lk_party *party)
     party->host = lk_message_text (message, "host");
     party->address = lk_message_text (message, "address");
     party->version = lk_message_text (message, "version");
+    read_clients (message, &party->clients);
     return party->host != NULL && party->address != NULL
            && party->version != NULL
            && lk_message_hex (message, "incarnation", &party->incarnation)

@@ -15,6 +15,7 @@
 #include "client_keys.h"
 #include "cluster.h"
 #include "directory.h"
+#include "finding.h"
 #include "hop.h"
 #include "keyring.h"
 #include "mesh.h"
@@ -107,6 +108,7 @@ struct lk_router {
     lk_client_keys clients;
     char clients_address[LK_ADDRESS_LEN_MAX + 1]; /* where those find us; "" */
     char clients_key[LK_CURVE_TEXT_SIZE];         /* ... and by which key */
+    lk_finding finding;
     lk_hops hops;
     lk_router_counters count;
     lk_bytes scratch;

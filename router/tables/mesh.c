@@ -144,6 +144,7 @@ take_peer (lk_mesh_link *self, const lk_party *peer, int64_t now_ms)
     snprintf (self->version, sizeof self->version, "%s", peer->version);
     snprintf (self->claim, sizeof self->claim, "%s", peer->address);
     self->incarnation = peer->incarnation;
+    self->clients = peer->clients;
     self->heard_ms = now_ms;
 }
 

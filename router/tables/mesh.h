@@ -19,6 +19,7 @@
 #include "bounds.h"
 #include "hop.h"
 
+#include "net/curve.h"
 #include <lockkeeper/message.h>
 
 typedef enum {
@@ -66,6 +67,12 @@ enum {
     LK_DO_INTRODUCE = 64 /* tell it our services */
 };
 
+/*  Where a router takes applications on other machines, and by which key. */
+typedef struct {
+    char address[LK_ADDRESS_LEN_MAX + 1]; /* HOST:PORT; "": it takes none */
+    char key[LK_CURVE_TEXT_SIZE];
+} lk_clients_port;
+
 typedef struct {
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port, where to dial */
     char claim[LK_ADDRESS_LEN_MAX + 1]; /* where its host wants to be dialled */
@@ -80,6 +87,7 @@ typedef struct {
     char host[LK_HOST_LEN_MAX + 1]; /* its last known name, or empty */
     char version[LK_VERSION_LEN_MAX + 1];
     uint64_t incarnation; /* its last known process */
+    lk_clients_port clients;
     bool met;
     lk_identity met_by; /* its connection to us, while met, */
     bool is_left;       /* which is over */
@@ -142,6 +150,7 @@ typedef struct {
     const char *address;
     const char *version;
     uint64_t incarnation;
+    lk_clients_port clients;
 } lk_party;
 
 typedef enum {

@@ -74,6 +74,47 @@ is_client_key (const char *value)
     return lk_client_key_read (&key, value);
 }
 
+const char *const lk_discovery_words[LK_DISCOVERIES] = {"authenticated",
+                                                        "anyone", "nobody"};
+
+lk_discovery
+lk_discovery_from_word (const char *word)
+{
+    lk_discovery discovery = 0;
+    while (discovery < LK_DISCOVERIES
+           && strcmp (lk_discovery_words[discovery], word) != 0) {
+        discovery++;
+    }
+    return discovery;
+}
+
+static bool
+is_discovery (const char *value)
+{
+    return lk_discovery_from_word (value) < LK_DISCOVERIES;
+}
+
+bool
+lk_host_domain_read (lk_host_domain *self, const char *value)
+{
+    const char *blank = strchr (value, ' ');
+    const size_t size = blank != NULL ? (size_t) (blank - value) : 0;
+    if (size == 0 || size > LK_HOST_LEN_MAX
+        || !lk_domain_is_valid (blank + 1)) {
+        return false;
+    }
+    snprintf (self->host, sizeof self->host, "%.*s", (int) size, value);
+    snprintf (self->domain, sizeof self->domain, "%s", blank + 1);
+    return is_host (self->host);
+}
+
+static bool
+is_host_domain (const char *value)
+{
+    lk_host_domain domain;
+    return lk_host_domain_read (&domain, value);
+}
+
 /*  All keys that they can have. */
 static const struct {
     const char *path;
@@ -85,6 +126,9 @@ static const struct {
      "the name of a host, a blank, and a public key"},
     {LK_SETTING_CLIENT, is_client_key,
      "the name of a client, a blank, and a public key"},
+    {LK_SETTING_DISCOVERY, is_discovery, "anyone, authenticated or nobody"},
+    {LK_SETTING_DOMAIN, is_host_domain,
+     "the name of a host, a blank, and a location domain like au.perth.dh4"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -209,6 +253,35 @@ check_clients (const char *text, lk_problem *problem)
     return error;
 }
 
+/*  One that is in two places would be in one of them. */
+static lk_err
+check_domains (const char *text, lk_problem *problem)
+{
+    char value[LK_ZPL_LINE_SIZE_MAX + 1], other[LK_ZPL_LINE_SIZE_MAX + 1];
+    lk_host_domain domain, before;
+    for (size_t i = 0; lk_common_settings_value (text, LK_SETTING_DOMAIN, i,
+                                                 value, sizeof value);
+         i++) {
+        (void) lk_host_domain_read (&domain, value);
+        for (size_t j = 0; j < i; j++) {
+            (void) lk_common_settings_value (text, LK_SETTING_DOMAIN, j, other,
+                                             sizeof other);
+            (void) lk_host_domain_read (&before, other);
+            if (strcmp (before.host, domain.host) == 0) {
+                return lk_problem_set (problem, LK_INVALID,
+                                       "'" LK_SETTING_DOMAIN "' has '%s' "
+                                       "twice",
+                                       domain.host);
+            }
+        }
+    }
+    return lk_common_settings_value (text, LK_SETTING_DISCOVERY, 1, value,
+                                     sizeof value)
+               ? lk_problem_set (problem, LK_INVALID,
+                                 "'" LK_SETTING_DISCOVERY "' is there twice")
+               : LK_OK;
+}
+
 lk_err
 lk_common_settings_check (const char *text, lk_problem *problem)
 {
@@ -222,7 +295,10 @@ lk_common_settings_check (const char *text, lk_problem *problem)
     if (error == LK_OK) {
         error = check_keys (text, problem);
     }
-    return error == LK_OK ? check_clients (text, problem) : error;
+    if (error == LK_OK) {
+        error = check_clients (text, problem);
+    }
+    return error == LK_OK ? check_domains (text, problem) : error;
 }
 
 /*  -------------------------------------------------------- looking */
@@ -242,6 +318,16 @@ lk_common_settings_value (const char *text, const char *key, size_t i,
         }
     }
     return false;
+}
+
+lk_discovery
+lk_common_settings_discovery (const char *text)
+{
+    char word[LK_ZPL_LINE_SIZE_MAX + 1];
+    return lk_common_settings_value (text, LK_SETTING_DISCOVERY, 0, word,
+                                     sizeof word)
+               ? lk_discovery_from_word (word)
+               : LK_DISCOVERY_AUTHENTICATED;
 }
 
 size_t

@@ -11,6 +11,7 @@
 #define LK_SETTINGS_COMMON_H
 
 #include "net/problem.h"
+#include "wire/domain.h"
 
 #include <lockkeeper/message.h>
 #include <stdbool.h>
@@ -18,6 +19,8 @@
 #define LK_SETTING_LOCK "settings/lock"
 #define LK_SETTING_KEY "router/key"
 #define LK_SETTING_CLIENT "clients/key"
+#define LK_SETTING_DISCOVERY "clients/discovery"
+#define LK_SETTING_DOMAIN "hosts/domain"
 
 /*  Whether all of it makes sense; if not LK_INVALID, and the first line that
  *  does not as the problem. */
@@ -78,6 +81,28 @@ void lk_client_key_write (const lk_client_key *self,
 /*  The one with that key; NULL: there is none. */
 const lk_client_key *lk_client_key_find (const lk_client_key *keys,
                                          size_t count, const char *key);
+
+/*  Who may know all servers, where applications on other machines can go. */
+typedef enum {
+    LK_DISCOVERY_AUTHENTICATED, /* those whose key the settings have */
+    LK_DISCOVERY_ANYONE,
+    LK_DISCOVERY_NOBODY,
+    LK_DISCOVERIES
+} lk_discovery;
+
+/*  Its word; and that which the word is of, LK_DISCOVERIES: of none. */
+extern const char *const lk_discovery_words[LK_DISCOVERIES];
+lk_discovery lk_discovery_from_word (const char *word);
+lk_discovery lk_common_settings_discovery (const char *text);
+
+/*  Where a host is: a line "HOST DOMAIN"; false: that is none. */
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];
+    char domain[LK_DOMAIN_LEN_MAX + 1];
+} lk_host_domain;
+
+#define LK_HOST_DOMAIN_LINE_SIZE (LK_HOST_LEN_MAX + LK_DOMAIN_LEN_MAX + 2)
+bool lk_host_domain_read (lk_host_domain *self, const char *value);
 
 /*  Whether that host may change them: any may unless `settings/lock` names
  *  hosts. */

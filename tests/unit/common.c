@@ -18,6 +18,7 @@
 #define K2 "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 #define K3 "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
 #define LINE(host, key) "    key = \"" host " " key "\"\n"
+#define IN(host, domain) "    domain = \"" host " " domain "\"\n"
 #define LOCK "settings\n    lock = h1\n    lock = h3\n"
 
 START_TEST (texts)
@@ -53,6 +54,16 @@ START_TEST (texts)
         {"clients\n" LINE ("m1", K1 "0"), "line 2: 'clients/key' needs"},
         {"clients\n" LINE ("m1", K1) LINE ("m2", K1),
          "'clients/key' has the key of 'm2' twice"},
+        {"clients\n    discovery = anyone\n", NULL},
+        {"clients\n    discovery = all\n",
+         "line 2: 'clients/discovery' needs anyone, authenticated or nobody"},
+        {"clients\n    discovery = anyone\n    discovery = nobody\n",
+         "'clients/discovery' is there twice"},
+        {"hosts\n" IN ("h1", "au.perth") IN ("h2", "au.perth"), NULL},
+        {"hosts\n" IN ("h1", "au..perth"), "line 2: 'hosts/domain' needs"},
+        {"hosts\n    domain = h1\n", "line 2: 'hosts/domain' needs"},
+        {"hosts\n" IN ("h1", "au") IN ("h2", "au") IN ("h1", "nz"),
+         "'hosts/domain' has 'h1' twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         lk_problem problem = {.text = ""};
@@ -80,6 +91,15 @@ START_TEST (its_keys)
     lk_host_key_write (&keys[0], line);
     ck_assert_str_eq (line, "h2 " K1);
     ck_assert_uint_eq (lk_common_settings_keys (LOCK, keys), 0);
+}
+END_TEST
+
+START_TEST (who_may_know)
+{
+    static const char text[] = "clients\n    discovery = nobody\n";
+    ck_assert_int_eq (lk_common_settings_discovery (text), LK_DISCOVERY_NOBODY);
+    ck_assert_int_eq (lk_common_settings_discovery (LOCK),
+                      LK_DISCOVERY_AUTHENTICATED);
 }
 END_TEST
 
@@ -156,6 +176,7 @@ main (void)
     TCase *tcase = tcase_create ("common");
     tcase_add_test (tcase, texts);
     tcase_add_test (tcase, its_keys);
+    tcase_add_test (tcase, who_may_know);
     tcase_add_test (tcase, too_many_keys);
     tcase_add_test (tcase, its_clients);
     tcase_add_test (tcase, too_many_clients);

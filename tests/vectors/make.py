@@ -109,11 +109,10 @@ HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",
 STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
           "version": "0.1.0", "application": False}
 ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLIENTKEYS", "CLUSTER",
-           "CLUSTERSTATUS",
-           "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
+           "CLUSTERSTATUS", "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
            "HOSTKEYS", "INVALID", "INVITE", "KEYS", "LOG", "NEWKEY", "REFUSE",
            "REGISTER", "RELOADCONFIG", "ROTATEKEYS", "ROUTERSTATUS",
-           "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
+           "SERVERS", "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
            "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER"]
 
 #   tests/unit/vectors_router.c has routers hear and say all of these.
@@ -219,6 +218,13 @@ BUS = [
     ("status-far", "the lock service hears of it", LOCK1, R1, "STATUS", 0,
      {"service": FAR, "status": "up", "pid": 4711, "version": "0.1.0",
       "application": True, "key": PUBLIC2, "client": "m1"}),
+    ("servers", "where can applications on other machines go", "router@.", APP,
+     "SERVERS", 8, None),
+    ("servers-answer", "of two", APP, R1, "SERVERS", 8,
+     {"servers": [{"host": "h1", "address": "10.0.0.1:7412", "key": PUBLIC,
+                   "domain": "au.perth.dh4"},
+                  {"host": "h2", "address": "10.0.0.2:7412", "key": PUBLIC2,
+                   "domain": ""}]}),
     ("cluster", "a service is of that cluster", "router@.", LOCK1, "CLUSTER",
      0, {"name": "demo"}),
     ("unknown", "the router knows no such command", G1, R1, "UNKNOWN", 13,

@@ -62,6 +62,20 @@ tell (lk_lockd *self)
     (void) lk_lockd_send (self, message);
 }
 
+/*  Who may know the servers, and where these are. */
+static void
+add_finding (lk_message *message, const char *text)
+{
+    char line[LK_HOST_DOMAIN_LINE_SIZE];
+    const lk_discovery discovery = lk_common_settings_discovery (text);
+    lk_message_set_text (message, "discovery", lk_discovery_words[discovery]);
+    for (size_t i = 0; lk_common_settings_value (text, LK_SETTING_DOMAIN, i,
+                                                 line, sizeof line);
+         i++) {
+        lk_message_add_item (message, "domains", line);
+    }
+}
+
 static void
 tell_clients (lk_lockd *self)
 {
@@ -79,6 +93,7 @@ tell_clients (lk_lockd *self)
         lk_client_key_write (&keys[i], line);
         lk_message_add_item (message, "keys", line);
     }
+    add_finding (message, text);
     (void) lk_lockd_send (self, message);
     lk_free (keys);
 }

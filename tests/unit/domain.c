@@ -1,0 +1,95 @@
+/*  domain.c - location domains: which server is nearer
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "wire/domain.h"
+
+#include "lib/suite.h"
+
+#include <check.h>
+#include <string.h>
+
+#define OWN "au.perth.dh4.rack3.srv5"
+
+/*  The eleven patterns of seed 002's example, in their order; a star stands for
+ *  anybody in there. */
+START_TEST (eleven_patterns)
+{
+    static const char *const order[] = {
+        "au.perth.dh4.rack3.srv5",
+        "au.perth.dh4.rack3.srv5.x",
+        "au.perth.dh4.rack3",
+        "au.perth.dh4.rack3.x",
+        "au.perth.dh4",
+        "au.perth.dh4.x",
+        "au.perth",
+        "au.perth.x",
+        "au",
+        "au.x",
+        "x",
+    };
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        ck_assert_uint_eq (lk_domain_step (OWN, order[i]), i);
+    }
+    ck_assert_uint_eq (lk_domain_step (OWN, ""), 10);
+}
+END_TEST
+
+START_TEST (labels_are_whole)
+{
+    ck_assert_uint_eq (lk_domain_step (OWN, "au.perth.dh4.rack3.srv55"), 3);
+    ck_assert_uint_eq (lk_domain_step (OWN, "au.perth.dh"), 7);
+    ck_assert_uint_eq (lk_domain_step (OWN, "a"), 10);
+    ck_assert_uint_eq (lk_domain_step (OWN, "au.perth.dh4.rack9.srv5"), 5);
+    ck_assert_uint_eq (lk_domain_step ("", "au"), 0);
+    ck_assert_uint_eq (lk_domain_step ("", ""), 0);
+}
+END_TEST
+
+START_TEST (within)
+{
+    ck_assert (lk_domain_is_within ("au.perth", "au.perth"));
+    ck_assert (lk_domain_is_within ("au.perth", "au.perth.dh1"));
+    ck_assert (!lk_domain_is_within ("au.perth", "au.perth2.dh1"));
+    ck_assert (!lk_domain_is_within ("au.perth", "au.sydney"));
+    ck_assert (!lk_domain_is_within ("au.perth", "au"));
+    ck_assert (!lk_domain_is_within ("au.perth", ""));
+    ck_assert (lk_domain_is_within ("", "au"));
+}
+END_TEST
+
+START_TEST (valid)
+{
+    char longest[LK_DOMAIN_LEN_MAX + 2];
+    memset (longest, 'a', sizeof longest);
+    longest[LK_DOMAIN_LEN_MAX + 1] = '\0';
+    ck_assert (!lk_domain_is_valid (longest));
+    longest[LK_DOMAIN_LEN_MAX] = '\0';
+    ck_assert (lk_domain_is_valid (longest));
+    ck_assert (lk_domain_is_valid (OWN));
+    ck_assert (lk_domain_is_valid ("a"));
+    ck_assert (!lk_domain_is_valid (""));
+    ck_assert (!lk_domain_is_valid ("."));
+    ck_assert (!lk_domain_is_valid (".au"));
+    ck_assert (!lk_domain_is_valid ("au."));
+    ck_assert (!lk_domain_is_valid ("au..perth"));
+    ck_assert (!lk_domain_is_valid ("au.*"));
+    ck_assert (!lk_domain_is_valid ("au perth"));
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("domain");
+    tcase_add_test (tests, eleven_patterns);
+    tcase_add_test (tests, labels_are_whole);
+    tcase_add_test (tests, within);
+    tcase_add_test (tests, valid);
+
+    Suite *suite = suite_create ("domain");
+    suite_add_tcase (suite, tests);
+    return lk_suite_run (suite);
+}
