@@ -37,7 +37,9 @@ lock_once (side *self, bool counts)
 {
     lk_lock *lock;
     const int64_t before_ns = lk_figures_now_ns ();
-    if (lk_lock_acquire (self->session, self->name, 0, NULL, &lock) != LK_OK) {
+    if (lk_lock_acquire (self->session, self->name, strlen (self->name), NULL,
+                         &lock)
+        != LK_OK) {
         lk_sessions_die ("no lock", self->session);
     }
     const int64_t held_ns = lk_figures_now_ns ();

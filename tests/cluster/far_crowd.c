@@ -92,7 +92,8 @@ ask (crowd *self, size_t place)
     char name[40];
     lk_sessions_member *member = &self->all.member[place];
     snprintf (name, sizeof name, "crowd/%zu", place / 2);
-    if (lk_lock_request (member->session, name, 0, NULL, &member->lock)
+    if (lk_lock_request (member->session, name, strlen (name), NULL,
+                         &member->lock)
         != LK_OK) {
         lk_sessions_die ("cannot ask", member->session);
     }

@@ -50,6 +50,8 @@ write_own (const lk_sandbox *self, size_t host, FILE *file, const char *section)
         fprintf (file, "    run = \"%s/%s\"\n", self->dir, name);
         return;
     }
+    fprintf (file, "    clients-keys = \"%s/%s/clients-keys\"\n", self->dir,
+             name);
     if (self->hosted) {
         fprintf (file, "    plugin = lock\n");
     }
