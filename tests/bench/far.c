@@ -112,10 +112,11 @@ int
 main (int argc, char **argv)
 {
     if (argc == 6 && strcmp (argv[1], "latency") == 0) {
-        return measure_latency (argv[2], argv[3], argv[4], atoll (argv[5]));
+        return measure_latency (argv[2], argv[3], argv[4],
+                                strtoll (argv[5], NULL, 10));
     }
     if (argc == 4 && strcmp (argv[1], "renew") == 0) {
-        return renew (argv[2], (size_t) atoi (argv[3]));
+        return renew (argv[2], strtoul (argv[3], NULL, 10));
     }
     fputs ("usage: far latency ENDPOINT FILE PREFIX MS | far renew FILE "
            "COUNT\n",

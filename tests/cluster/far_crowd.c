@@ -180,7 +180,7 @@ main (int argc, char **argv)
         fputs ("usage: far_crowd FILE PAIRS\n", stderr);
         return 2;
     }
-    const size_t count = 2 * (size_t) atoi (argv[2]);
+    const size_t count = 2 * strtoul (argv[2], NULL, 10);
     crowd self = {.all = {.event = on_event, .user = &self},
                   .held = lk_alloc (count * sizeof (bool)),
                   .token = lk_alloc (count * sizeof (uint64_t))};
