@@ -293,8 +293,7 @@ redirect (lk_client_file *to, const lk_client_file *from, const char *list,
     const size_t count = count_of (list);
     char endpoint[LK_CLIENT_ENDPOINT_SIZE];
     if (count == 0 || count > LK_CLIENT_SERVERS_MAX) {
-        return lk_problem_set (problem, LK_INVALID,
-                               "'%s' has none, or more than %d endpoints", list,
+        return lk_problem_set (problem, LK_INVALID, "not 1 to %d endpoints",
                                LK_CLIENT_SERVERS_MAX);
     }
     while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {

@@ -690,6 +690,9 @@ says_it 1 'no leader has the list now' list --endpoint "ipc://$work/lone"
 # shellcheck disable=SC2086
 kill $lone
 
+# shellcheck source=tests/cluster/errors_far_tap.sh
+. "$(dirname "$0")/errors_far_tap.sh"
+
 #   ------------------------------------------------------------ no quorum
 
 "$lockkeeper" wait-ready --timeout 90 >/dev/null

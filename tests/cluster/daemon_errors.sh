@@ -614,6 +614,11 @@ unmet lockkeeper-router.8 'cannot look up its name: ...' \
     'neighbour: more than ..., ignored address=...' \
     'neighbour: not listened to: ...' "neighbour: cannot write '...': ..." \
     'cut off: it does not read what it is told who=...'
+#   cluster/far has these.
+unmet lockkeeper-router.8 \
+    "clients: refused: it does not know our key, or speaks without \
+address=..." \
+    'clients: refused: the settings do not have its key ... address=...'
 unmet lockkeeper.conf.5 \
     "the folder '...' is not the user '...'s, as which the daemons run"
 all_met lockkeeper-router.8 lockkeeper-lockd.8 lockkeeper.conf.5
