@@ -69,7 +69,6 @@ render_lock (const lk_far_lock *lock, const lk_roam_letter *letter,
     lk_message *message =
         lk_letter_far_lock (lock->lock, lock->serial,
                             letter->token != 0 ? letter->left_ms : 0, now_ms);
-    lk_message_set_number (message, "sent", now_ms);
     if (letter->asked_before) {
         lk_message_set_flag (message, "again", true);
     }

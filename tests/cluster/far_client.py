@@ -40,6 +40,7 @@ class Client:
         self.name = self.name_of(name)
         self.address = self.name + "@."
         self.serial = 0
+        self.clocks = []
         self.secret = secrets.randbits(64), secrets.randbits(64)
         self.registered = {}
         self.kept = []
@@ -110,7 +111,7 @@ class Client:
         until = time.monotonic() + HANG_S
         while time.monotonic() < until:
             self.say("LOCKREGISTER", {
-                "registration": number, "lease": lease, "sent": clock_ms(),
+                "registration": number, "lease": lease, "sent": self.clock(),
                 "secret": _frame.write_hex(self.secret[0]),
                 "secret2": _frame.write_hex(self.secret[1])})
             answer = self.await_("LOCKREGISTER", "LOCKMOVE", "LOCKFAILED",
@@ -128,9 +129,14 @@ class Client:
         return self.say(command, dict(self.registered, **fields),
                         serial=serial)
 
+    def clock(self):
+        """The time, as it is said."""
+        self.clocks.append(clock_ms())
+        return self.clocks[-1]
+
     def lease(self, wait_s=HANG_S):
         """LOCKLEASE, and its answer."""
-        self.ask("LOCKLEASE", sent=clock_ms())
+        self.ask("LOCKLEASE", sent=self.clock())
         return self.await_("LOCKLEASE", "LOCKUNREGISTERED", "LOCKMOVE",
                            wait_s=wait_s)
 
@@ -138,8 +144,8 @@ class Client:
         """LOCK, and its answer."""
         wait_s = fields.pop("wait_s", HANG_S)
         serial = self.ask("LOCK", **dict(
-            {"object": name, "type": "exclusive", "wait": -1, "pid": 4711,
-             "sent": clock_ms()}, **fields))
+            {"object": name, "type": "exclusive", "wait": -1, "pid": 4711},
+            **fields))
         return self.await_("LOCKED", "LOCKFAILED", "LOCKUNREGISTERED",
                            serial=serial, wait_s=wait_s)
 

@@ -13,7 +13,7 @@ import time
 
 import zmq
 
-from far_client import HANG_S, Client, clock_ms
+from far_client import HANG_S, Client
 
 WORK, NET = os.environ["WORK"], os.environ["NET"]
 LOCKKEEPER = os.environ["LOCKKEEPER"]
@@ -289,9 +289,8 @@ def locked():
     hears("again", one.register(), "LOCKREGISTER",
           drawn=answer.text("drawn"))
     hears("a lease", one.lease(), "LOCKLEASE", left=5000, **one.registered)
-    sent = clock_ms()
-    answer = hears("a lock", one.lock("one", sent=sent), "LOCKED", left=-1,
-                   as_of=sent, type="exclusive", **one.registered)
+    answer = hears("a lock", one.lock("one"), "LOCKED", left=-1,
+                   type="exclusive", **one.registered)
     check("without what is of a host", not {"session", "lease_until", "lease",
           "lease_page", "until"} & set(answer.body), answer)
     code, said = run("h2", "list", "--object", "one")
@@ -304,6 +303,8 @@ def locked():
     answer = hears("with a duration", one.lock("one", duration=30000),
                    "LOCKED", **one.registered)
     check("of which most is left", 25000 < answer.number("left") <= 30000,
+          answer)
+    check("after a time that it told", answer.number("as_of") in one.clocks,
           answer)
     spy = entered(keys=M2, name="spy")
     spy.registered = dict(one.registered)
@@ -355,7 +356,7 @@ def moves():
     two.enter()
     hears("registers at another", two.register(2), "LOCKREGISTER")
     two.ask("LOCK", serial=held.serial, object="three", type="exclusive",
-            wait=-1, pid=4711, sent=clock_ms(), again=True, left=4000,
+            wait=-1, pid=4711, again=True, left=4000,
             token=held.text("token"), key=held.text("key"))
     hears("which takes over the lock",
           two.await_("LOCKED", "LOCKFAILED", serial=held.serial), "LOCKED",

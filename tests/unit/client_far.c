@@ -393,7 +393,7 @@ END_TEST
 START_TEST (granted_unasked)
 {
     lk_session *session = open_session ();
-    WITH_LOCK (grant (&fake.server[0], 4242, 0));
+    WITH_LOCK (grant (&fake.server[0], 4242));
     quiet_until (session, 0, "UNLOCK 243 {\"request\":4242,");
     lk_session_destroy (&session);
 }

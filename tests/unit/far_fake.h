@@ -47,6 +47,7 @@ typedef struct {
     bool is_bare;       /* its router has no lock service */
     bool is_unheard;    /* no leader vouches for it */
     int leases;         /* it was asked for one so often */
+    int64_t clock;      /* the client's, as it said last */
     char log[LOG_SIZE]; /* "LOCK 12 {...}\n" */
 } server;
 
@@ -142,10 +143,10 @@ answer_lease (server *self, const lk_message *message)
     if (self->is_unheard) {
         return;
     }
+    self->clock = lk_message_number (message, "sent", 0);
     lk_message *answer =
         new_word (self, "LOCKLEASE", lk_message_serial (message));
-    lk_message_set_number (answer, "sent",
-                           lk_message_number (message, "sent", 0));
+    lk_message_set_number (answer, "sent", self->clock);
     lk_message_set_number (answer, "left", fake.lease_ms);
     send_back (self, answer, "lock");
 }
@@ -162,7 +163,7 @@ home_find (uint64_t serial)
 }
 
 FAKE void
-grant (server *self, uint64_t serial, int64_t as_of)
+grant (server *self, uint64_t serial)
 {
     lk_message *answer = new_word (self, "LOCKED", serial);
     lk_message_set_hex (answer, "token", 7000 + serial % 1000);
@@ -170,7 +171,7 @@ grant (server *self, uint64_t serial, int64_t as_of)
     lk_message_set_text (answer, "type", "exclusive");
     lk_message_set_number (answer, "ordinal", 1);
     lk_message_set_number (answer, "left", fake.duration_ms);
-    lk_message_set_number (answer, "as_of", as_of);
+    lk_message_set_number (answer, "as_of", self->clock);
     send_back (self, answer, "lock");
 }
 
@@ -200,7 +201,7 @@ answer_lock (server *self, const lk_message *message)
     lock->number = self->number;
     lock->is_held = lock->is_held || !fake.is_full;
     if (lock->is_held) {
-        grant (self, serial, lk_message_number (message, "sent", 0));
+        grant (self, serial);
     }
 }
 

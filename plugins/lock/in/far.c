@@ -54,12 +54,6 @@ name_owner (const lk_app *session, const lk_ask *ask, uint64_t owner[2])
     explicit_bzero (text, sizeof text);
 }
 
-static void
-note_sent (lk_app *app, int64_t sent)
-{
-    app->far->sent = sent > app->far->sent ? sent : app->far->sent;
-}
-
 lk_app *
 lk_lockd_registered (lk_lockd *self, const lk_ask *ask, const lk_app *session)
 {
@@ -68,7 +62,6 @@ lk_lockd_registered (lk_lockd *self, const lk_ask *ask, const lk_app *session)
         answer (self, ask, "LOCKUNREGISTERED");
         return NULL;
     }
-    note_sent (app, ask->core.sent);
     lk_lockd_resend (self, app);
     return app;
 }
@@ -87,7 +80,6 @@ lk_lockd_register (lk_lockd *self, lk_ask *ask, lk_app *session,
         return false;
     }
     app->far->serial = lk_message_serial (ask->message);
-    note_sent (app, ask->core.sent);
     *event = (lk_event) {.type = LK_ON_REGISTER, .request = ask->core};
     event->request.app = app->number;
     return true;

@@ -373,12 +373,12 @@ check_set (lk_ask *self)
 
 /*  -------------------------------------------------------- other machines */
 
-/*  Of which registration it is, and what its clock says. */
+/*  Of which registration it is. */
 static void
 read_registration (lk_ask *self, bool has_drawn)
 {
-    static const char *const fields[] = {"registration", "drawn", "sent",
-                                         "again", "left"};
+    static const char *const fields[] = {"registration", "drawn", "again",
+                                         "left"};
     lk_app_request *core = &self->core;
     for (size_t i = 0; !self->far && i < sizeof fields / sizeof fields[0];
          i++) {
@@ -396,7 +396,6 @@ read_registration (lk_ask *self, bool has_drawn)
     if (has_drawn && !read_hex (self, "drawn", &core->far.drawn)) {
         complain (self, "drawn", "is missing");
     }
-    core->sent = read_number (self, "sent", 0, TIME_MAX, 0);
 }
 
 /*  -------------------------------------------------------- messages */
@@ -518,11 +517,19 @@ require (lk_ask *self, const char *field)
     }
 }
 
+/*  What the application's clock says. */
+static void
+read_clock (lk_ask *self)
+{
+    require (self, "sent");
+    self->core.sent = read_number (self, "sent", 0, TIME_MAX, 0);
+}
+
 bool
 lk_ask_register (lk_ask *self, const lk_message *message)
 {
     begin_far (self, message, false);
-    require (self, "sent");
+    read_clock (self);
     require (self, "lease");
     require (self, "secret");
     require (self, "secret2");
@@ -536,7 +543,7 @@ bool
 lk_ask_lease (lk_ask *self, const lk_message *message)
 {
     begin_far (self, message, true);
-    require (self, "sent");
+    read_clock (self);
     return is_fine (self);
 }
 

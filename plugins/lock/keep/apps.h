@@ -27,7 +27,6 @@ typedef struct lk_app_payer lk_app_payer;
 typedef struct {
     lk_registered id;    /* drawn: 0 until the core has taken it */
     uint64_t serial;     /* of its LOCKREGISTER, */
-    int64_t sent;        /* the latest of its clock that was heard, */
     int64_t lease_sent;  /* that of its last LOCKLEASE, */
     uint64_t lease;      /* ... and the serial of that */
     lk_app_payer *payer; /* all of that key */

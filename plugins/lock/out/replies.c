@@ -83,28 +83,38 @@ write_one (lk_message *reply, const lk_answer *answer)
     }
 }
 
+/*  Until when the duration lasts: by the clock of an application on another
+ *  machine, or by that of this host, as its lease. */
+static void
+write_end (lk_lockd *self, lk_message *reply, const lk_app *app,
+           const lk_answer *answer)
+{
+    const bool limited = answer->until_ms != INT64_MAX;
+    const int64_t left = answer->until_ms - lk_bus_now (self->bus);
+    if (app->far) {
+        lk_message_set_number (reply, "left", answer->left_ms);
+        lk_message_set_number (reply, "as_of", answer->sent);
+        return;
+    }
+    lk_message_set_number (reply, "left", !limited ? -1 : left < 0 ? 0 : left);
+    lk_message_set_number (reply, "until", limited ? answer->until_ms : -1);
+    lk_message_set_number (reply, "session", (int64_t) self->session);
+    lk_message_set_number (reply, "lease_until", self->lease_until_ms);
+    lk_message_set_number (reply, "lease", self->options.host_lease_ms);
+    lk_message_set_text (reply, "lease_page", self->page_path);
+}
+
 static lk_message *
 write_locked (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
     lk_message *reply = new_reply (app, answer, "LOCKED", answer->serial);
-    bool limited = answer->until_ms != INT64_MAX;
-    int64_t left = limited ? answer->until_ms - lk_bus_now (self->bus) : -1;
     if (answer->asked.listed) {
         write_set (reply, answer);
     } else {
         write_one (reply, answer);
     }
     lk_message_set_text (reply, "type", lk_lock_type_words[answer->type]);
-    lk_message_set_number (reply, "left", limited && left < 0 ? 0 : left);
-    if (app->far) {
-        lk_message_set_number (reply, "as_of", app->far->sent);
-        return reply;
-    }
-    lk_message_set_number (reply, "until", limited ? answer->until_ms : -1);
-    lk_message_set_number (reply, "session", (int64_t) self->session);
-    lk_message_set_number (reply, "lease_until", self->lease_until_ms);
-    lk_message_set_number (reply, "lease", self->options.host_lease_ms);
-    lk_message_set_text (reply, "lease_page", self->page_path);
+    write_end (self, reply, app, answer);
     return reply;
 }
 
