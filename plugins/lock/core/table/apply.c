@@ -153,16 +153,6 @@ may_go_over (const lk_table *self, uint8_t home, const lk_op *op,
                : number == 0 && entry->token != 0 && !entry->kept;
 }
 
-/*  Who said it before is told so, once all have it. Protocol 9.20: Moving. */
-static void
-tell_moved (lk_table *self, lk_notices *notices, lk_request_id request)
-{
-    lk_apply_tell (self, notices,
-                   &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
-                                 .request = request,
-                                 .moved = true});
-}
-
 static void
 resume_held (lk_table *self, lk_entry *entry, const lk_op *op)
 {
@@ -199,7 +189,7 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op,
         lk_entry_rename_waiting (self, entry, &op->ticket);
     }
     if (entry->is_far) {
-        tell_moved (self, notices, op->by);
+        lk_apply_tell_moved (self, notices, op->by);
     }
 }
 
@@ -221,7 +211,7 @@ apply_confirm (lk_table *self, uint8_t home, const lk_op *op,
         self->did += digest_grant (entry);
     }
     if (op->ticket.remote.number != 0) {
-        tell_moved (self, notices, op->ticket.request);
+        lk_apply_tell_moved (self, notices, op->ticket.request);
     } else if (op->ticket.token == 0) {
         lk_apply_tell (self, notices,
                        &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,

@@ -20,6 +20,10 @@ uint64_t lk_apply_stamp (const lk_table *table, uint8_t home);
 void lk_apply_tell (lk_table *table, lk_notices *notices,
                     const lk_notice *notice);
 
+/*  That a request has moved, to who said it before. Protocol 9.20: Moving. */
+void lk_apply_tell_moved (lk_table *table, lk_notices *notices,
+                          lk_request_id request);
+
 /*  A lock as it is now, since later operations are acknowledged later. */
 void lk_apply_tell_locked (lk_table *table, lk_notices *notices,
                            const lk_entry *entry);

@@ -12,15 +12,6 @@
 #include "grant.h"
 
 static void
-tell_moved (lk_table *self, lk_notices *notices, lk_request_id request)
-{
-    lk_apply_tell (self, notices,
-                   &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
-                                 .request = request,
-                                 .moved = true});
-}
-
-static void
 tell_lost (lk_table *self, lk_notices *notices, lk_request_id request,
            uint64_t token)
 {
@@ -53,7 +44,7 @@ settle_same (lk_table *self, lk_ticket *claim, lk_notices *notices)
     const lk_request_id other = lk_entry_request (entry);
     const bool is_later =
         lk_entry_far (entry)->id.number >= claim->remote.number;
-    tell_moved (self, notices, is_later ? claim->request : other);
+    lk_apply_tell_moved (self, notices, is_later ? claim->request : other);
     if (is_later && entry->token != 0) {
         return false;
     }

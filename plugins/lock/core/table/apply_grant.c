@@ -46,6 +46,15 @@ lk_apply_stamp (const lk_table *self, uint8_t home)
 }
 
 void
+lk_apply_tell_moved (lk_table *self, lk_notices *notices, lk_request_id request)
+{
+    lk_apply_tell (self, notices,
+                   &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
+                                 .request = request,
+                                 .moved = true});
+}
+
+void
 lk_apply_tell_locked (lk_table *self, lk_notices *notices,
                       const lk_entry *entry)
 {
