@@ -81,7 +81,10 @@ link_host (int number)
     const lk_party own = lk_router_party (&router);
     snprintf (host, sizeof host, "h%d", number + 2);
     snprintf (address, sizeof address, "10.0.0.%d:4040", number + 2);
-    const lk_party peer = {host, address, "1", 100 + (uint64_t) number};
+    const lk_party peer = {.host = host,
+                           .address = address,
+                           .version = "1",
+                           .incarnation = 100 + (uint64_t) number};
     lk_mesh *mesh = &router.mesh;
     lk_mesh_link *link = lk_mesh_add (mesh, address, true, 0);
     lk_identity out;
