@@ -6,10 +6,6 @@
 
 #include "finding.h"
 
-#include "wire/message_frame.h"
-
-#include <string.h>
-
 void
 lk_finding_take (lk_finding *self, const lk_message *message)
 {
@@ -31,10 +27,7 @@ lk_finding_take (lk_finding *self, const lk_message *message)
 const char *
 lk_finding_domain (const lk_finding *self, const char *host)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        if (strcmp (self->domain[i].host, host) == 0) {
-            return self->domain[i].domain;
-        }
-    }
-    return "";
+    const lk_host_domain *found =
+        lk_host_domain_of (self->domain, self->count, host);
+    return found != NULL ? found->domain : "";
 }

@@ -12,8 +12,6 @@
 
 #include "settings/common.h"
 
-#define LK_DOMAINS_MAX 64 /* of hosts that the router knows */
-
 typedef struct {
     lk_discovery discovery;
     lk_host_domain domain[LK_DOMAINS_MAX];

@@ -108,11 +108,31 @@ lk_host_domain_read (lk_host_domain *self, const char *value)
     return is_host (self->host);
 }
 
+void
+lk_host_domain_write (const lk_host_domain *self,
+                      char value[LK_HOST_DOMAIN_LINE_SIZE])
+{
+    snprintf (value, LK_HOST_DOMAIN_LINE_SIZE, "%s %s", self->host,
+              self->domain);
+}
+
 static bool
 is_host_domain (const char *value)
 {
     lk_host_domain domain;
     return lk_host_domain_read (&domain, value);
+}
+
+/*  The next value of that key; NULL: there is none. */
+static const char *
+next_value (lk_zpl *zpl, const char *key, lk_zpl_line *line)
+{
+    while (lk_zpl_next (zpl, line)) {
+        if (!line->wrong && line->has_value && strcmp (line->path, key) == 0) {
+            return line->value;
+        }
+    }
+    return NULL;
 }
 
 /*  All keys that they can have. */
@@ -206,24 +226,30 @@ check_key (const lk_host_key *keys, size_t place, lk_problem *problem)
                                  LK_KEYS_OF_HOST, key->host);
 }
 
+/*  What is behind the last would count for nothing. */
+static lk_err
+check_count (const char *text, const char *key, size_t most, const char *what,
+             lk_problem *problem)
+{
+    char more[LK_ZPL_LINE_SIZE_MAX + 1];
+    return lk_common_settings_value (text, key, most, more, sizeof more)
+               ? lk_problem_set (problem, LK_INVALID,
+                                 "'%s' has more than %zu %s", key, most, what)
+               : LK_OK;
+}
+
 static lk_err
 check_keys (const char *text, lk_problem *problem)
 {
     lk_host_key keys[LK_HOST_KEYS_MAX];
     const size_t count = lk_common_settings_keys (text, keys);
-    char more[LK_ZPL_LINE_SIZE_MAX + 1];
     lk_err error = LK_OK;
     for (size_t i = 0; error == LK_OK && i < count; i++) {
         error = check_key (keys, i, problem);
     }
-    if (error == LK_OK
-        && lk_common_settings_value (text, LK_SETTING_KEY, count, more,
-                                     sizeof more)) {
-        error = lk_problem_set (problem, LK_INVALID,
-                                "'" LK_SETTING_KEY "' has more than %d keys",
-                                LK_HOST_KEYS_MAX);
-    }
-    return error;
+    return error == LK_OK ? check_count (text, LK_SETTING_KEY, LK_HOST_KEYS_MAX,
+                                         "keys", problem)
+                          : error;
 }
 
 /*  One that were of two names would be known by one of them. */
@@ -232,8 +258,8 @@ check_clients (const char *text, lk_problem *problem)
 {
     lk_client_key *keys = lk_alloc (LK_CLIENT_KEYS_MAX * sizeof *keys);
     const size_t count = lk_common_settings_clients (text, keys);
-    char more[LK_ZPL_LINE_SIZE_MAX + 1];
-    lk_err error = LK_OK;
+    lk_err error = check_count (text, LK_SETTING_CLIENT, LK_CLIENT_KEYS_MAX,
+                                "keys", problem);
     for (size_t i = 0; error == LK_OK && i < count; i++) {
         if (lk_client_key_find (keys, i, keys[i].key) != NULL) {
             error = lk_problem_set (problem, LK_INVALID,
@@ -241,13 +267,6 @@ check_clients (const char *text, lk_problem *problem)
                                     "'%s' twice",
                                     keys[i].client);
         }
-    }
-    if (error == LK_OK
-        && lk_common_settings_value (text, LK_SETTING_CLIENT, count, more,
-                                     sizeof more)) {
-        error = lk_problem_set (problem, LK_INVALID,
-                                "'" LK_SETTING_CLIENT "' has more than %d keys",
-                                LK_CLIENT_KEYS_MAX);
     }
     lk_free (keys);
     return error;
@@ -257,29 +276,17 @@ check_clients (const char *text, lk_problem *problem)
 static lk_err
 check_domains (const char *text, lk_problem *problem)
 {
-    char value[LK_ZPL_LINE_SIZE_MAX + 1], other[LK_ZPL_LINE_SIZE_MAX + 1];
-    lk_host_domain domain, before;
-    for (size_t i = 0; lk_common_settings_value (text, LK_SETTING_DOMAIN, i,
-                                                 value, sizeof value);
-         i++) {
-        (void) lk_host_domain_read (&domain, value);
-        for (size_t j = 0; j < i; j++) {
-            (void) lk_common_settings_value (text, LK_SETTING_DOMAIN, j, other,
-                                             sizeof other);
-            (void) lk_host_domain_read (&before, other);
-            if (strcmp (before.host, domain.host) == 0) {
-                return lk_problem_set (problem, LK_INVALID,
-                                       "'" LK_SETTING_DOMAIN "' has '%s' "
-                                       "twice",
-                                       domain.host);
-            }
+    lk_host_domain domains[LK_DOMAINS_MAX];
+    const size_t count = lk_common_settings_domains (text, domains);
+    for (size_t i = 0; i < count; i++) {
+        if (lk_host_domain_of (domains, i, domains[i].host) != NULL) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "'" LK_SETTING_DOMAIN "' has '%s' twice",
+                                   domains[i].host);
         }
     }
-    return lk_common_settings_value (text, LK_SETTING_DISCOVERY, 1, value,
-                                     sizeof value)
-               ? lk_problem_set (problem, LK_INVALID,
-                                 "'" LK_SETTING_DISCOVERY "' is there twice")
-               : LK_OK;
+    return check_count (text, LK_SETTING_DOMAIN, LK_DOMAINS_MAX, "hosts",
+                        problem);
 }
 
 lk_err
@@ -298,7 +305,12 @@ lk_common_settings_check (const char *text, lk_problem *problem)
     if (error == LK_OK) {
         error = check_clients (text, problem);
     }
-    return error == LK_OK ? check_domains (text, problem) : error;
+    if (error == LK_OK) {
+        error = check_domains (text, problem);
+    }
+    return error == LK_OK
+               ? check_count (text, LK_SETTING_DISCOVERY, 1, "value", problem)
+               : error;
 }
 
 /*  -------------------------------------------------------- looking */
@@ -310,14 +322,14 @@ lk_common_settings_value (const char *text, const char *key, size_t i,
     lk_zpl zpl;
     lk_zpl_line line;
     lk_zpl_init (&zpl, text);
-    while (lk_zpl_next (&zpl, &line)) {
-        if (!line.wrong && line.has_value && strcmp (line.path, key) == 0
-            && i-- == 0) {
-            snprintf (value, size, "%s", line.value);
-            return true;
-        }
+    const char *found = next_value (&zpl, key, &line);
+    while (found != NULL && i-- > 0) {
+        found = next_value (&zpl, key, &line);
     }
-    return false;
+    if (found != NULL) {
+        snprintf (value, size, "%s", found);
+    }
+    return found != NULL;
 }
 
 lk_discovery
@@ -335,12 +347,12 @@ lk_common_settings_keys (const char *text, lk_host_key keys[LK_HOST_KEYS_MAX])
 {
     lk_zpl zpl;
     lk_zpl_line line;
+    const char *value;
     size_t count = 0;
     lk_zpl_init (&zpl, text);
-    while (count < LK_HOST_KEYS_MAX && lk_zpl_next (&zpl, &line)) {
-        count += !line.wrong && line.has_value
-                 && strcmp (line.path, LK_SETTING_KEY) == 0
-                 && lk_host_key_read (&keys[count], line.value);
+    while (count < LK_HOST_KEYS_MAX
+           && (value = next_value (&zpl, LK_SETTING_KEY, &line)) != NULL) {
+        count += lk_host_key_read (&keys[count], value);
     }
     return count;
 }
@@ -351,14 +363,42 @@ lk_common_settings_clients (const char *text,
 {
     lk_zpl zpl;
     lk_zpl_line line;
+    const char *value;
     size_t count = 0;
     lk_zpl_init (&zpl, text);
-    while (count < LK_CLIENT_KEYS_MAX && lk_zpl_next (&zpl, &line)) {
-        count += !line.wrong && line.has_value
-                 && strcmp (line.path, LK_SETTING_CLIENT) == 0
-                 && lk_client_key_read (&keys[count], line.value);
+    while (count < LK_CLIENT_KEYS_MAX
+           && (value = next_value (&zpl, LK_SETTING_CLIENT, &line)) != NULL) {
+        count += lk_client_key_read (&keys[count], value);
     }
     return count;
+}
+
+size_t
+lk_common_settings_domains (const char *text,
+                            lk_host_domain domains[LK_DOMAINS_MAX])
+{
+    lk_zpl zpl;
+    lk_zpl_line line;
+    const char *value;
+    size_t count = 0;
+    lk_zpl_init (&zpl, text);
+    while (count < LK_DOMAINS_MAX
+           && (value = next_value (&zpl, LK_SETTING_DOMAIN, &line)) != NULL) {
+        count += lk_host_domain_read (&domains[count], value);
+    }
+    return count;
+}
+
+const lk_host_domain *
+lk_host_domain_of (const lk_host_domain *domains, size_t count,
+                   const char *host)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (domains[i].host, host) == 0) {
+            return &domains[i];
+        }
+    }
+    return NULL;
 }
 
 const lk_client_key *

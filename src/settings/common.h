@@ -95,14 +95,27 @@ extern const char *const lk_discovery_words[LK_DISCOVERIES];
 lk_discovery lk_discovery_from_word (const char *word);
 lk_discovery lk_common_settings_discovery (const char *text);
 
-/*  Where a host is: a line "HOST DOMAIN"; false: that is none. */
+/*  Where a host is. */
+#define LK_DOMAINS_MAX 64
+
 typedef struct {
     char host[LK_HOST_LEN_MAX + 1];
     char domain[LK_DOMAIN_LEN_MAX + 1];
 } lk_host_domain;
 
+/*  All `hosts/domain`, in their order: how many. */
+size_t lk_common_settings_domains (const char *text,
+                                   lk_host_domain domains[LK_DOMAINS_MAX]);
+
+/*  "HOST DOMAIN", as such a line has it; false: that is none. */
 #define LK_HOST_DOMAIN_LINE_SIZE (LK_HOST_LEN_MAX + LK_DOMAIN_LEN_MAX + 2)
 bool lk_host_domain_read (lk_host_domain *self, const char *value);
+void lk_host_domain_write (const lk_host_domain *self,
+                           char value[LK_HOST_DOMAIN_LINE_SIZE]);
+
+/*  That of a host; NULL: it is not known. */
+const lk_host_domain *lk_host_domain_of (const lk_host_domain *domains,
+                                         size_t count, const char *host);
 
 /*  Whether that host may change them: any may unless `settings/lock` names
  *  hosts. */

@@ -361,7 +361,7 @@ keyed_settings () {
 }
 keyed_settings "'router/key' has the key of '...' twice" twice h2
 keyed_settings "'router/key' has more than ... keys of '...'" h1 h1 h1
-keyed_settings "'router/key' has more than ... keys" h{1..141}
+keyed_settings "'...' has more than ... ..." h{1..141}
 printf '%s\n' settings '      lock = h1' >"$work/text"
 says_it 1 'line ...: ...' settings edit "$work/text"
 says_it 1 'the settings stay as they are: ...' settings set settings/lock h7

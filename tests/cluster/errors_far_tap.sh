@@ -61,6 +61,4 @@ machines: router/listen-clients in lockkeeper.conf(5)" \
 unmet lockkeeper.1 "'...' is not tcp://HOST:PORT"
 unmet lockkeeper.1 "it does not know our key, has another one than we know, or \
 is no server of clients"
-unmet lockkeeper.1 "'clients/discovery' is there twice" \
-    "'clients/key' has more than ... keys" \
-    "'clients/key' has the key of '...' twice" "'hosts/domain' has '...' twice"
+unmet lockkeeper.1 "'clients/key' has the key of '...' twice" "'hosts/domain' has '...' twice"

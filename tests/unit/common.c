@@ -58,7 +58,7 @@ START_TEST (texts)
         {"clients\n    discovery = all\n",
          "line 2: 'clients/discovery' needs anyone, authenticated or nobody"},
         {"clients\n    discovery = anyone\n    discovery = nobody\n",
-         "'clients/discovery' is there twice"},
+         "'clients/discovery' has more than 1 value"},
         {"hosts\n" IN ("h1", "au.perth") IN ("h2", "au.perth"), NULL},
         {"hosts\n" IN ("h1", "au..perth"), "line 2: 'hosts/domain' needs"},
         {"hosts\n    domain = h1\n", "line 2: 'hosts/domain' needs"},
@@ -91,6 +91,27 @@ START_TEST (its_keys)
     lk_host_key_write (&keys[0], line);
     ck_assert_str_eq (line, "h2 " K1);
     ck_assert_uint_eq (lk_common_settings_keys (LOCK, keys), 0);
+}
+END_TEST
+
+START_TEST (too_many_domains)
+{
+    char text[(LK_DOMAINS_MAX + 1) * 40] = "hosts\n";
+    lk_host_domain domains[LK_DOMAINS_MAX];
+    lk_problem problem;
+    size_t used = strlen (text);
+    for (int i = 0; i <= LK_DOMAINS_MAX; i++) {
+        ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_OK);
+        used += (size_t) snprintf (text + used, sizeof text - used,
+                                   "    domain = \"g%d au.x%d\"\n", i, i);
+    }
+    ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_INVALID);
+    ck_assert_str_eq (problem.text, "'hosts/domain' has more than 64 hosts");
+    ck_assert_uint_eq (lk_common_settings_domains (text, domains),
+                       LK_DOMAINS_MAX);
+    ck_assert_str_eq (lk_host_domain_of (domains, LK_DOMAINS_MAX, "g7")->domain,
+                      "au.x7");
+    ck_assert_ptr_null (lk_host_domain_of (domains, LK_DOMAINS_MAX, "g64"));
 }
 END_TEST
 
@@ -177,6 +198,7 @@ main (void)
     tcase_add_test (tcase, texts);
     tcase_add_test (tcase, its_keys);
     tcase_add_test (tcase, who_may_know);
+    tcase_add_test (tcase, too_many_domains);
     tcase_add_test (tcase, too_many_keys);
     tcase_add_test (tcase, its_clients);
     tcase_add_test (tcase, too_many_clients);

@@ -67,11 +67,12 @@ static void
 add_finding (lk_message *message, const char *text)
 {
     char line[LK_HOST_DOMAIN_LINE_SIZE];
+    lk_host_domain domains[LK_DOMAINS_MAX];
+    const size_t count = lk_common_settings_domains (text, domains);
     const lk_discovery discovery = lk_common_settings_discovery (text);
     lk_message_set_text (message, "discovery", lk_discovery_words[discovery]);
-    for (size_t i = 0; lk_common_settings_value (text, LK_SETTING_DOMAIN, i,
-                                                 line, sizeof line);
-         i++) {
+    for (size_t i = 0; i < count; i++) {
+        lk_host_domain_write (&domains[i], line);
         lk_message_add_item (message, "domains", line);
     }
 }
