@@ -26,7 +26,7 @@ const char *lk_callers_key_of (const char *user);
 const char *lk_callers_objection (const lk_router *self,
                                   const lk_frame_header *header);
 
-/*  What is wrong with a REGISTER of it; NULL: nothing. */
+/*  The fault of a REGISTER of it; NULL: none. */
 const char *lk_callers_complaint (const lk_router *self,
                                   const lk_source *source,
                                   const lk_message *message);

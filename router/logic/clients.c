@@ -48,7 +48,7 @@ lk_clients_work (lk_router *self)
 
 /*  -------------------------------------------------------- CLIENTKEYS */
 
-/*  Who came by a key that is gone is cut off. */
+/*  Sessions of a key that is gone are cut off. */
 static void
 end_withdrawn (lk_router *self)
 {

@@ -22,7 +22,7 @@ typedef struct lk_topic lk_topic;
 typedef struct lk_user lk_user;
 typedef struct lk_machine lk_machine;
 
-/*  What an application on another machine has beside. */
+/*  Also of an application on another machine. */
 typedef struct {
     char key[LK_HOST_KEY_SIZE];       /* public, of its connection */
     lk_machine *machine;              /* all of that key */

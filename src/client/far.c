@@ -121,7 +121,7 @@ is_ours (const lk_way *way)
     return lk_servers_are_ours (((const lk_far_way *) way)->servers);
 }
 
-/*  What is no lock of ours. What cannot be sent now is repeated. */
+/*  Messages about no lock of ours. One that cannot be sent now is repeated. */
 static void
 say (lk_way *way)
 {

@@ -49,11 +49,11 @@ typedef struct {
 
 /*  -------------------------------------------------------- far_letter.c */
 
-/*  What roam says, as a message for that server; NULL: nothing. */
+/*  A letter of roam's as a message for that server; NULL: none. */
 lk_message *lk_far_render (const lk_far_way *self, const lk_roam_letter *letter,
                            int64_t now_ms);
 
-/*  What a request of no lock of ours says is of that registration. */
+/*  Marks a request about no lock of ours with that registration. */
 void lk_far_sign (lk_message *message, const lk_roam_place *place);
 
 /*  UNLOCK for a LOCKED of nothing that we know. */
@@ -72,10 +72,10 @@ bool lk_far_is_register (uint64_t serial);
 
 /*  -------------------------------------------------------- far_locks.c */
 
-/*  What is open of a lock of the book's: lk_book_carrier. */
+/*  The open request of a lock of the book's: lk_book_open_fn. */
 void lk_far_open (void *user, lk_lock *lock, int64_t now_ms);
 
-/*  What roam tells. */
+/*  News of roam's. */
 void lk_far_told (void *user, lk_roam_lock *lock, lk_roam_news news);
 
 /*  A message of a server's lock service about a request. */

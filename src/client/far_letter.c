@@ -186,7 +186,7 @@ read_failure (const lk_message *message, const lk_far_lock *lock,
     return error != LK_OVERLOADED || lock->roam->state == LK_ROAM_WAITS;
 }
 
-/*  What is taken away from who holds it is kept until it is given back. */
+/*  A lock that is taken away from its holder is kept until it is given back. */
 static bool
 read_end (const lk_message *message, const lk_far_lock *lock,
           lk_roam_letter *letter)

@@ -154,7 +154,7 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     return message;
 }
 
-/*  What is held, as the lock service knew it, and until when. Of a set no home
+/*  A held lock, as the lock service knew it, and until when. Of a set no home
  *  knows the duration: so it says what is left of that. */
 static lk_message *
 new_claim (const lk_lock *lock, uint64_t serial, const char *until,

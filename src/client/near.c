@@ -117,7 +117,7 @@ static const lk_attach_calls attach_calls = {on_ready, on_lost, on_refused,
 
 /*  -------------------------------------------------------- work */
 
-/*  What cannot be sent now is repeated anyway. */
+/*  A message that cannot be sent now is repeated anyway. */
 static void
 say (lk_way *way)
 {

@@ -24,7 +24,7 @@
 
 typedef struct lk_roam lk_roam;
 
-/*  What it says, and hears. */
+/*  Letters that it says, and hears. */
 typedef enum {
     LK_ROAM_REGISTER,
     LK_ROAM_READY,
@@ -83,7 +83,7 @@ typedef enum {
     LK_ROAM_GIVES /* UNLOCK is said until it is answered */
 } lk_roam_state;
 
-/*  What is special about a lock. */
+/*  Kinds of locks that move otherwise. */
 typedef struct {
     bool is_static; /* once held it needs no lease, and does not move */
     bool is_set;    /* of several names: one that waits begins anew elsewhere,
@@ -120,7 +120,7 @@ typedef struct lk_roam_lock {
     struct lk_roam_lock *next;
 } lk_roam_lock;
 
-/*  What has become of a lock. */
+/*  News of a lock. */
 typedef enum {
     LK_ROAM_GRANTED, /* LOCKED, for the first time */
     LK_ROAM_GOES_ON, /* ... again, elsewhere */
@@ -168,7 +168,7 @@ lk_roam_lock *lk_roam_ask (lk_roam *self, void *user, int64_t now_ms);
 lk_roam_lock *lk_roam_ask_for (lk_roam *self, void *user,
                                lk_roam_kind_of_lock kind, int64_t now_ms);
 
-/*  What is held is to be of another type: LOCK says so, as `user` knows, from
+/*  A held lock is to be of another type: LOCK says so, as `user` knows, from
  *  when it is not claimed any more until it is told. Returns the number of this
  *  turn; 0: one is under way, or the server that has a static lock is left. */
 uint32_t lk_roam_turn (lk_roam *self, lk_roam_lock *lock, int64_t now_ms);

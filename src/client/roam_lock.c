@@ -15,7 +15,7 @@
 
 /*  -------------------------------------------------------- belief */
 
-/*  What was claimed of a later registration is believed as long as it was then.
+/*  A lock that was claimed of a later registration is believed as long as then.
  *  Protocol 9.20: Moving. */
 int64_t
 lk_roam_until (const lk_roam *self, const lk_roam_lock *lock)
@@ -207,7 +207,7 @@ lk_roam_ask (lk_roam *self, void *user, int64_t now_ms)
                             now_ms);
 }
 
-/*  What is static is asked of whoever is there. */
+/*  A static lock is given back to any server. */
 static void
 give (lk_roam *self, lk_roam_lock *lock, int64_t now_ms)
 {
@@ -243,7 +243,7 @@ lk_roam_turn (lk_roam *self, lk_roam_lock *lock, int64_t now_ms)
     return lock->turn;
 }
 
-/*  What is over stays lost, and is given back.
+/*  A lock that is over stays lost, and is given back.
  *  Protocol 9.20: Lease by message. */
 static void
 look_at (lk_roam *self, lk_roam_lock *lock, int64_t now_ms)

@@ -73,7 +73,7 @@ say_lease (lk_roam *self, lk_roam_place *place, int64_t now_ms)
                   (lk_roam_letter) {.kind = LK_ROAM_LEASE, .sent = now_ms});
 }
 
-/*  What was believed by its word is lost. */
+/*  Locks that were believed by its word are lost. */
 static void
 give_up (lk_roam *self, lk_roam_place *place)
 {
@@ -158,7 +158,7 @@ lk_roam_ready (lk_roam *self, lk_roam_place *place,
     }
 }
 
-/*  What it has there is good till then. */
+/*  Its locks there are good till then. */
 void
 lk_roam_move_on (lk_roam_place *place, int64_t now_ms)
 {

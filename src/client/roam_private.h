@@ -59,7 +59,7 @@ bool lk_roam_lock_needs (const lk_roam *self, const lk_roam_lock *lock,
 /*  When it is to be looked at next. */
 void lk_roam_look_later (lk_roam *self, lk_roam_lock *lock);
 
-/*  What is due is said again, or over. */
+/*  Requests that are due are said again, or over. */
 void lk_roam_look_at_due (lk_roam *self, int64_t now_ms);
 
 /*  The present registration is a later one: all is claimed there. */

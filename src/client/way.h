@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct lk_way lk_way;
 
-/*  What each way does. None but `wait` blocks, and `destroy` for what is sent
+/*  The calls of a way. None but `wait` blocks, and `destroy` for what is sent
  *  last. */
 typedef struct {
     lk_way_state (*state) (const lk_way *self);
@@ -56,7 +56,7 @@ typedef struct {
      *  can. */
     const char *(*objection) (const lk_lock_options *options, size_t count);
 
-    /*  What the book has to say leaves. */
+    /*  Sends the messages of the book. */
     void (*say) (lk_way *self);
 
     /*  Does what is to do now: the book ticks then, too. `wait`: after

@@ -98,7 +98,7 @@ take_order (lk_client_file *self, const char *value)
                : "the order is 'listed' or 'random'";
 }
 
-/*  What is wrong, or NULL. */
+/*  The fault, or NULL. */
 static const char *
 take_line (lk_client_file *self, const lk_zpl_line *line)
 {

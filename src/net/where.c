@@ -51,7 +51,7 @@ is_far (const char *endpoint)
     return strncmp (endpoint, LK_TCP, strlen (LK_TCP)) == 0;
 }
 
-/*  What does not lead to another machine is not for the file to know. */
+/*  An endpoint that does not lead to another machine is not of the file's. */
 const char *
 lk_where_client (const char *told, const char **endpoint_p)
 {

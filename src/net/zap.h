@@ -17,11 +17,11 @@
 
 typedef struct lk_zap lk_zap;
 
-/*  What a socket was bound for, as ZAP's domain. */
+/*  The purpose of a socket, as ZAP's domain. */
 #define LK_ZAP_ROUTERS "routers"
 #define LK_ZAP_CLIENTS "clients"
 
-/*  Who wants to connect, and where. */
+/*  A connection that is to be let in, or not. */
 typedef struct {
     bool is_client; /* of LK_ZAP_CLIENTS; else of LK_ZAP_ROUTERS */
     const char *public_key;

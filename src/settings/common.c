@@ -226,7 +226,7 @@ check_key (const lk_host_key *keys, size_t place, lk_problem *problem)
                                  LK_KEYS_OF_HOST, key->host);
 }
 
-/*  What is behind the last would count for nothing. */
+/*  Values behind the last would count for nothing. */
 static lk_err
 check_count (const char *text, const char *key, size_t most, const char *what,
              lk_problem *problem)

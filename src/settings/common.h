@@ -82,7 +82,7 @@ void lk_client_key_write (const lk_client_key *self,
 const lk_client_key *lk_client_key_find (const lk_client_key *keys,
                                          size_t count, const char *key);
 
-/*  Who may know all servers, where applications on other machines can go. */
+/*  The policy of discovery: by whom all servers may be known. */
 typedef enum {
     LK_DISCOVERY_AUTHENTICATED, /* those whose key the settings have */
     LK_DISCOVERY_ANYONE,

@@ -61,4 +61,5 @@ machines: router/listen-clients in lockkeeper.conf(5)" \
 unmet lockkeeper.1 "'...' is not tcp://HOST:PORT"
 unmet lockkeeper.1 "it does not know our key, has another one than we know, or \
 is no server of clients"
-unmet lockkeeper.1 "'clients/key' has the key of '...' twice" "'hosts/domain' has '...' twice"
+unmet lockkeeper.1 "'clients/key' has the key of '...' twice" \
+    "'hosts/domain' has '...' twice"

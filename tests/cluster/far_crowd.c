@@ -114,7 +114,7 @@ ask_all (crowd *self)
     }
 }
 
-/*  What it has is what it was told first. */
+/*  Its token is the one that it was told first. */
 static void
 check_tokens (crowd *self)
 {

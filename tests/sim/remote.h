@@ -23,7 +23,7 @@ struct sim_world;
 
 #define SIM_REMOTE_SET_MAX 3
 
-/*  What it wants of an object, or of several at once. */
+/*  Its wish for an object, or for several at once. */
 typedef struct {
     lk_roam_lock *lock; /* NULL: nothing */
     lk_lock_type type;  /* as it is, or may be, held */
@@ -89,7 +89,7 @@ typedef struct sim_mail {
     uint32_t next_free;
 } sim_mail;
 
-/*  What a host's shell knows of a registration, by its number there. */
+/*  A registration, as a host's shell knows it, by its number there. */
 typedef struct {
     uint8_t remote;
     uint32_t life;

@@ -389,7 +389,7 @@ START_TEST (duration)
 }
 END_TEST
 
-/*  What nobody asked for goes back to who granted it. */
+/*  A lock that nobody asked for goes back to its server. */
 START_TEST (granted_unasked)
 {
     lk_session *session = open_session ();

@@ -25,7 +25,7 @@ request_of (uint64_t serial)
                              .far = id};
 }
 
-/*  What it is told last of that kind; NULL. */
+/*  The last answer of that kind; NULL. */
 static const lk_answer *
 told_of (lk_answer_kind kind)
 {

@@ -41,7 +41,7 @@ serve (void)
     enter ("lock", "");
 }
 
-/*  What the settings say: who may know, and where hosts are. */
+/*  The settings: the policy of discovery, and where hosts are. */
 static void
 settle (const char *discovery, const char *domains)
 {

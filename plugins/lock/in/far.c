@@ -120,7 +120,8 @@ lk_lockd_goodbye (lk_lockd *self, lk_ask *ask, lk_app *session, lk_event *event)
     return say (ask, LK_ON_GOODBYE, app, event);
 }
 
-/*  What the core did not take is nothing; what it ended is over. */
+/*  A registration that the core did not take is none, and one that it ended is
+ *  over. */
 void
 lk_lockd_settle_registration (lk_lockd *self, const lk_event *event)
 {

@@ -62,7 +62,7 @@ tell (lk_lockd *self)
     (void) lk_lockd_send (self, message);
 }
 
-/*  Who may know the servers, and where these are. */
+/*  The policy of discovery, and where hosts are. */
 static void
 add_finding (lk_message *message, const char *text)
 {

@@ -335,7 +335,7 @@ read_time_left (lk_ask *self, bool resumes)
     needs (self, resumes, field, "needs 'token'");
 }
 
-/*  What is held already, of a former session, or registration. */
+/*  A lock that is held already, of a former session, or registration. */
 static void
 read_resume (lk_ask *self)
 {
@@ -517,7 +517,7 @@ require (lk_ask *self, const char *field)
     }
 }
 
-/*  What the application's clock says. */
+/*  The time by the application's clock. */
 static void
 read_clock (lk_ask *self)
 {

@@ -224,7 +224,7 @@ take (lk_lockd *self, const asking *row, bool registers,
     return app && row->take (self, &input->ask, app, &input->event);
 }
 
-/*  Who has no router does not change the cluster. */
+/*  The cluster is changed from its hosts alone. */
 static bool
 is_for_hosts (const lk_message *message)
 {

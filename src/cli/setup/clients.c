@@ -209,7 +209,7 @@ static const struct {
     int (*run) (lk_requester *asker, const lk_options *options);
 } forms[] = {{"list", 1, list}, {"add", 3, add}, {"remove", 2, remove_it}};
 
-/*  What is wrong is said; LK_EXIT_OK: nothing. */
+/*  Says the fault, if there is one; LK_EXIT_OK: none. */
 static int
 check_arguments (const lk_options *options)
 {

@@ -60,9 +60,9 @@ lk_home_find_far (const lk_leader *lead, const lk_ticket *ticket)
     return far && far->id.number <= ticket->remote.number ? entry : NULL;
 }
 
-/*  What is claimed as held is that grant; its type may have been changed since.
- *  Who claims a place in the queue has what came of that. A static lock that
- *  its application knows of does not move.
+/*  A claim of a held lock is of that grant, whose type may have been changed
+ *  since; a claim of a place in the queue has what came of that. A static lock
+ *  that its application knows of does not move.
  *  Protocol 9.20: Moving, Not moved. */
 static bool
 fits (const lk_entry *former, const lk_msg_request *request)

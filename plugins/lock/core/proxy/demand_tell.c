@@ -47,8 +47,8 @@ lk_demand_tell (lk_proxy *proxy, lk_demand *demand, lk_answer_kind kind,
         (lk_answer) {.kind = kind, .error = error, .until_ms = INT64_MAX});
 }
 
-/*  What LOCKED says of a lock and of a set alike. An application on another
- *  machine counts from its own clock. */
+/*  The part of LOCKED that a lock and a set have alike. An application on
+ *  another machine counts from its own clock. */
 static lk_answer
 locked (const lk_ticket *ticket, int64_t until_ms, int64_t since_ms,
         int64_t sent)

@@ -34,7 +34,7 @@ refuse (lk_proxy *proxy, const lk_app_request *request)
                                               .error = LK_INVALID});
 }
 
-/*  What it says that it holds, it holds by a lease that goes on. Of a host's
+/*  A lock that it claims to hold it holds by a lease that goes on. Of a host's
  *  own applications alone one gets what another one has left by its key. */
 static void
 note_claim (const lk_proxy *proxy, lk_app_request *request)
@@ -51,8 +51,8 @@ note_claim (const lk_proxy *proxy, lk_app_request *request)
             : proxy->core->now_ms + lk_with_margin (request->left_ms);
 }
 
-/*  What was given back in this registration is not taken again: such a LOCK is
- *  late. Protocol 9.20: Registration. */
+/*  A lock that was given back in this registration is not taken again: such a
+ *  LOCK is late. Protocol 9.20: Registration. */
 void
 lk_far_lock (lk_proxy *proxy, const lk_app_request *request)
 {

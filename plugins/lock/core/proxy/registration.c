@@ -73,7 +73,7 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
           &self->id);
 }
 
-/*  What it has goes back. */
+/*  All that it has goes back. */
 static void
 end (lk_proxy *proxy, lk_registration *self)
 {
@@ -103,8 +103,8 @@ lk_registrations_expire (lk_proxy *proxy)
     }
 }
 
-/*  What may be static, and its application does not know that, is given back in
- *  the next session. Protocol 9.20: Not moved. */
+/*  A lock that may be static, and its application does not know that, is given
+ *  back in the next session. Protocol 9.20: Not moved. */
 static void
 forget (lk_proxy *proxy, lk_demand *demand)
 {

@@ -30,7 +30,7 @@ typedef struct {
     uint64_t after; /* pings that were sent when it was heard */
 } lk_lease_asked;
 
-/*  What its application's clock showed before ours did that. */
+/*  A time of its application's clock, ahead of that of ours. */
 typedef struct {
     int64_t sent;
     int64_t heard_ms;

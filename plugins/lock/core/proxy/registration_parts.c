@@ -107,7 +107,7 @@ lk_registration_find (const lk_proxy *proxy, const lk_registered *id)
     return self && !self->over && is_owner (&self->id, id) ? self : NULL;
 }
 
-/*  What REGISTER, said again, means. */
+/*  The registration that a repeated REGISTER is of. */
 lk_registration *
 lk_registration_of_owner (const lk_proxy *proxy, const lk_registered *id)
 {

@@ -19,7 +19,7 @@ lk_registration *lk_registration_of_owner (const lk_proxy *proxy,
                                            const lk_registered *id);
 lk_registration *lk_registration_of_app (const lk_proxy *proxy, uint32_t app);
 
-/*  What it is given at a time. */
+/*  The lease that it is given at a time. */
 int64_t lk_registration_lease (const lk_proxy *proxy,
                                const lk_registration *self);
 
