@@ -98,7 +98,8 @@ check_ordinal (sim_checker *self, uint8_t host, const lk_ticket *tickets,
                size_t count, const lk_ticket *ticket)
 {
     uint32_t rank = rank_of (tickets, count, ticket);
-    if (ticket->ordinal < rank) {
+    /*  A claim in doubt is counted when it comes. Protocol 9.20: Reclaim. */
+    if (ticket->ordinal < rank && ticket->remote.number == 0) {
         sim_checker_fail (self,
                           "ORDINAL: %u of a ticket of h%d in h%d's table, is "
                           "%u or more",
