@@ -569,6 +569,9 @@ void sim_checker_leased (sim_checker *self, sim_who who, int64_t until);
 void sim_checker_carries (sim_checker *self, sim_who who, uint8_t host);
 void sim_checker_unregistered (sim_checker *self, sim_who who, uint64_t number);
 
+/*  Its host says that it has failed, and it may not have heard that yet. */
+void sim_checker_unqueued (sim_checker *self, sim_who who);
+
 /*  -------------------------------------------------------- for the judge */
 
 /*  checker.c: the claim of a request; of a set: that of this object, or with
