@@ -18,17 +18,22 @@
  *
  *  Options are those of lk_lock_options: wait=MS duration=MS type=T limit=N
  *  bound=N quiet=MS linger=MS context=C key=K soft lenient static reentrant.
+ *
+ *  Between lines it does nothing; but with a client file it goes on working for
+ *  its session, or that would end.
  */
 
 #include <lockkeeper/canal.h>
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { HANDLES_MAX = 64, WORDS_MAX = 160, LINE_SIZE = 16384 };
+enum { HANDLES_MAX = 64, WORDS_MAX = 160, LINE_SIZE = 16384, KEPT_MAX = 64 };
 
 typedef struct {
     char name[32];
@@ -39,6 +44,8 @@ static lk_session *session;
 static handle handles[HANDLES_MAX];
 static char *word[WORDS_MAX + 1];
 static size_t words;
+static lk_lock_event kept[KEPT_MAX]; /* heard between lines */
+static size_t kept_count;
 
 /*  -------------------------------------------------------- words */
 
@@ -126,6 +133,63 @@ static void
 say (lk_err error)
 {
     printf ("%s\n", lk_err_word (error));
+}
+
+/*  -------------------------------------------------------- events */
+
+/*  Of what was given back nobody hears any more. */
+static void
+drop_kept (const lk_lock *lock)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < kept_count; i++) {
+        if (kept[i].lock != lock) {
+            kept[left++] = kept[i];
+        }
+    }
+    kept_count = left;
+}
+
+static lk_event_kind
+next_event (int wait_ms, lk_lock_event *event)
+{
+    if (kept_count == 0) {
+        return lk_session_poll (session, wait_ms, event);
+    }
+    *event = kept[0];
+    memmove (&kept[0], &kept[1], --kept_count * sizeof kept[0]);
+    return event->kind;
+}
+
+static void
+take_event (void)
+{
+    static const char *const kinds[] = {"none",      "granted",  "failed",
+                                        "lost",      "released", "changed",
+                                        "unchanged", "jeopardy", "safe"};
+    lk_lock_event event;
+    if (next_event ((int) number_of (word[1]), &event) == LK_EVENT_NONE) {
+        printf ("none\n");
+        return;
+    }
+    printf ("%s %s %s\n", kinds[event.kind], name_of (event.lock),
+            lk_err_word (event.error));
+}
+
+/*  Until there is a line. */
+static void
+work (void)
+{
+    struct pollfd look[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                            {.fd = lk_session_fd (session), .events = POLLIN}};
+    while (look[0].revents == 0) {
+        while (kept_count < KEPT_MAX
+               && lk_session_poll (session, 0, &kept[kept_count])
+                      != LK_EVENT_NONE) {
+            kept_count++;
+        }
+        poll (look, 2, lk_session_timeout (session));
+    }
 }
 
 /*  -------------------------------------------------------- asking */
@@ -259,31 +323,18 @@ do_with_lock (void)
         say (lk_lock_change_start (it->lock, type_of (word[2]),
                                    number_of (word[3])));
     } else if (strcmp (word[0], "give") == 0) {
+        drop_kept (it->lock);
         say (lk_lock_release (&it->lock));
     } else if (strcmp (word[0], "leave") == 0) {
+        drop_kept (it->lock);
         say (lk_lock_leave (&it->lock));
     } else if (strcmp (word[0], "forget") == 0) {
+        drop_kept (it->lock);
         lk_lock_forget (&it->lock);
         say (LK_OK);
     } else {
         show (word[0], it->lock);
     }
-}
-
-static void
-take_event (void)
-{
-    static const char *const kinds[] = {"none",      "granted",  "failed",
-                                        "lost",      "released", "changed",
-                                        "unchanged", "jeopardy", "safe"};
-    lk_lock_event event;
-    if (lk_session_poll (session, (int) number_of (word[1]), &event)
-        == LK_EVENT_NONE) {
-        printf ("none\n");
-        return;
-    }
-    printf ("%s %s %s\n", kinds[event.kind], name_of (event.lock),
-            lk_err_word (event.error));
 }
 
 /*  -------------------------------------------------------- others */
@@ -356,17 +407,27 @@ obey (void)
     }
 }
 
+static bool
+next_line (char *line)
+{
+    if (getenv ("LOCKKEEPER_CLIENT") != NULL) {
+        work ();
+    }
+    return fgets (line, LINE_SIZE, stdin) != NULL;
+}
+
 int
 main (void)
 {
     static char line[LINE_SIZE];
+    setvbuf (stdin, NULL, _IONBF, 0);
     setvbuf (stdout, NULL, _IOLBF, 0);
     session = lk_session_new (NULL);
     if (session == NULL) {
         printf ("no router: %s\n", strerror (errno));
         return 1;
     }
-    while (fgets (line, sizeof line, stdin) != NULL) {
+    while (next_line (line)) {
         split (line);
         if (words > 0) {
             obey ();

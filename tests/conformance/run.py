@@ -26,8 +26,10 @@ CLIENTS = FOLDER.parent / "clients"
 BUILD = pathlib.Path(os.environ.get("BUILD", FOLDER.parent.parent / "build"))
 LOCKKEEPER = str(BUILD.resolve() / "lockkeeper")
 PLACES = {"a": ("h1", 0), "b": ("h2", 1), "c": ("h3", 2), "d": ("h1", 1)}
+HOSTS = ("h1", "h2", "h3")
+REMOTE = "remote:"
 SETTINGS = ("lock/dead-after=500", "lock/leader-lease=1000",
-            "lock/host-lease=4000")
+            "lock/host-lease=4000", "router/listen-clients=tcp://127.0.0.1:*")
 
 
 class Failed(Exception):
@@ -40,12 +42,14 @@ class Actor:
     def __init__(self, client, host, patience_s):
         self.patience_s = patience_s
         self.read_so_far = b""
-        endpoint = f"ipc://{os.environ['LOCKKEEPER_SANDBOX']}/{host}/router"
-        driver = driver_of(client)
+        way = local_way(host)
+        if client.startswith(REMOTE):
+            way = remote_way(host)
+        driver = driver_of(client.removeprefix(REMOTE))
         try:
             self.process = subprocess.Popen(
                 [driver], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                bufsize=0, env=dict(os.environ, LOCKKEEPER_ENDPOINT=endpoint))
+                bufsize=0, env=way)
         except OSError as why:
             sys.exit(f"cannot start the driver '{driver}': {why.strerror}; "
                      "`./install-deps.sh check` has what drivers need")
@@ -96,14 +100,61 @@ def within(seconds, test):
     return True
 
 
+def sandbox():
+    """Its folder."""
+    return pathlib.Path(os.environ["LOCKKEEPER_SANDBOX"])
+
+
+def local_way(host):
+    """The environment of an application on that host."""
+    way = dict(os.environ,
+               LOCKKEEPER_ENDPOINT=f"ipc://{sandbox()}/{host}/router")
+    way.pop("LOCKKEEPER_CLIENT", None)
+    return way
+
+
+def remote_way(host):
+    """That of one on a machine without a router, which tries that host
+    first."""
+    way = dict(os.environ, LOCKKEEPER_CLIENT=str(client_file(host)))
+    way.pop("LOCKKEEPER_ENDPOINT", None)
+    return way
+
+
+def client_file(host):
+    """Where that machine has its keys and its servers."""
+    return sandbox() / f"machine-{host}.conf"
+
+
 def lockkeeper(host, *words):
     """What the command line tool prints on that host; None if it fails."""
-    sandbox = os.environ["LOCKKEEPER_SANDBOX"]
-    run = subprocess.run(
-        [LOCKKEEPER, *words], capture_output=True, text=True, check=False,
-        env=dict(os.environ,
-                 LOCKKEEPER_ENDPOINT=f"ipc://{sandbox}/{host}/router"))
+    run = subprocess.run([LOCKKEEPER, *words], capture_output=True, text=True,
+                         check=False, env=local_way(host))
     return run.stdout if run.returncode == 0 else None
+
+
+def make_machines():
+    """A client file for each host, unless there are some. Servers keep their
+    ports when they are restarted."""
+    if client_file("h1").exists():
+        return
+    keys = [f"{host} " + lockkeeper("h1", "client", "new",
+                                    str(client_file(host))).strip()
+            for host in HOSTS]
+    if lockkeeper("h1", "settings", "set", "clients/key", *keys) is None:
+        sys.exit("the machines' keys cannot be set")
+    servers = dict(re.findall(r"^server +(\S+) +(\S+ \S+) ",
+                              lockkeeper("h1", "clients", "list"),
+                              re.MULTILINE))
+    for turn, host in enumerate(HOSTS):
+        with client_file(host).open("a") as file:
+            for server in HOSTS[turn:] + HOSTS[:turn]:
+                file.write(f'    server = "{servers[server]}"\n')
+        settings = sandbox() / host / "lockkeeper.conf"
+        settings.write_text(re.sub(
+            "listen-clients = .*",
+            f"listen-clients = {servers[host].split(' ')[0]}",
+            settings.read_text()))
 
 
 class Stage:
@@ -130,15 +181,27 @@ class Stage:
         """Has hosts again as they were, after a case that was left."""
         for who, deed in list(self.hurt.items()):
             deed(*who)
-        self.ready("h1", "h2", "h3")
+        self.ready(*HOSTS)
 
     def actor(self, name):
         """The actor of that name, which is started when it is first told."""
         if name not in self.actors:
-            host, place = PLACES[name]
-            client = self.clients[place % len(self.clients)]
-            self.actors[name] = Actor(client, host, self.patience_s)
+            self.actors[name] = Actor(self.client_of(name), PLACES[name][0],
+                                      self.patience_s)
         return self.actors[name]
+
+    def client_of(self, name):
+        """Of the actor of that name."""
+        return self.clients[PLACES[name][1] % len(self.clients)]
+
+    def is_for(self, case):
+        """Whether its actors are local or remote as the case wants them."""
+        names = case["only"].split()
+        if not names:
+            return True
+        is_remote = names.pop() == "remote"
+        return all(self.client_of(name).startswith(REMOTE) == is_remote
+                   for name in names)
 
     # --------------------------------------------------------- deeds
 
@@ -146,7 +209,7 @@ class Stage:
         """Of an actor, or of daemons of a host."""
         if name in self.actors:
             return [self.actors[name].process.pid]
-        folder = pathlib.Path(os.environ["LOCKKEEPER_SANDBOX"], name)
+        folder = sandbox() / name
         if not daemons or os.environ.get("LK_HOSTED"):
             daemons = ("router",) if os.environ.get("LK_HOSTED") else (
                 "lockd", "router")
@@ -158,11 +221,11 @@ class Stage:
         for pid in self.pids(*who):
             os.kill(pid, number)
 
-    def listed(self, word, name):
-        """A ticket of that name is listed so."""
+    def listed(self, word, name, count="1"):
+        """So many tickets of that name are listed so."""
         def is_there():
             listed = lockkeeper("h1", "list", "--object", name)
-            return listed is not None and word in listed
+            return listed is not None and listed.count(word) >= int(count)
         if within(60, is_there):
             return True
         print("# list:", lockkeeper("h1", "list"))
@@ -205,9 +268,8 @@ class Stage:
 
     def upheavals(self):
         """What befell the cluster, by its logs: elections, sessions lost."""
-        folder = pathlib.Path(os.environ["LOCKKEEPER_SANDBOX"])
         return [f"{log.parent.name}: {line}"
-                for log in sorted(folder.glob("h?/*.log"))
+                for log in sorted(sandbox().glob("h?/*.log"))
                 for line in log.read_text(errors="replace").splitlines()
                 if re.search("decree in force|session over|reclaim", line)]
 
@@ -275,11 +337,14 @@ def cases_of(path):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.strip()
         if line.startswith("case: "):
-            cases.append({"title": f"{path.stem}: {line[6:]}", "steps": []})
+            cases.append({"title": f"{path.stem}: {line[6:]}", "only": "",
+                          "steps": []})
         elif line.startswith("page: "):
             cases[-1]["page"] = line[6:]
             if line[6:].split(",")[0] not in sections:
                 sys.exit(f"{path}:{number}: the page has no such section")
+        elif line.startswith("only: "):
+            cases[-1]["only"] = line[6:]
         elif line and line[0] != "#":
             if " -> " not in line:
                 sys.exit(f"{path}:{number}: a step needs ' -> '")
@@ -314,7 +379,8 @@ def play_all(options):
     """Prints how each case went; whether all went well."""
     stage = Stage(options.clients, options.patience)
     bad = 0
-    cases = [case for path in options.cases for case in cases_of(path)]
+    cases = [case for path in options.cases for case in cases_of(path)
+             if stage.is_for(case)]
     for number, case in enumerate(cases, 1):
         good = went_well(stage, case)
         bad += not good
@@ -335,15 +401,23 @@ def main():
                         help="only these")
     parser.add_argument("--patience", type=int, default=40, metavar="S",
                         help="how long to wait for an answer")
+    parser.add_argument("--remote", action="store_true", help="all clients "
+                        "are on machines without a router")
     parser.add_argument("clients", nargs="+", metavar="CLIENT", help="c, a "
                         "folder of tests/clients, or the path of one; a, b "
-                        "and c have one each")
+                        "and c have one each; remote:CLIENT is on a machine "
+                        "without a router")
     options = parser.parse_args()
+    if options.remote:
+        options.clients = [REMOTE + one.removeprefix(REMOTE)
+                           for one in options.clients]
     if "LOCKKEEPER_SANDBOX" not in os.environ:
         sets = [word for one in SETTINGS for word in ("--set", one)]
         hosted = ["--hosted"] if os.environ.get("LK_HOSTED") else []
         os.execv(LOCKKEEPER, [LOCKKEEPER, "sandbox", "--hosts", "3", *hosted,
                               *sets, "--", sys.executable, *sys.argv])
+    if any(one.startswith(REMOTE) for one in options.clients):
+        make_machines()
     sys.exit(not play_all(options))
 
 
