@@ -141,7 +141,7 @@ typedef struct {
                             once more; each of them is to be released. Wait,
                             duration and all else are those of the first one */
     uint64_t key;        /* takes over the lock of that key which lingers on
-                            this host; 0: none */
+                            this host; 0: none; not with a client file */
     bool guarded;        /* for who ends what it does by force, and has a second
                             process for that which watches the lease page
                             (`lockkeeper run`): the lock is over lk_lock_spare
@@ -270,8 +270,9 @@ void *lk_lock_user (const lk_lock *self);
  *  it back; waits at most wait_ms (0: not queued, LK_FOREVER). LK_OK; or why
  *  not, while the lock is still held as it was: LK_DEADLOCK (another holder
  *  waits to be exclusive already: release), LK_FULL, LK_TIMEDOUT. LK_INVALID:
- *  it was never held, or is a set or semaphore. If it was or is lost the reason
- *  is returned, and told as an event, too.
+ *  it was never held, or is a set or semaphore; or static, had by a client
+ *  file, and the server that granted it is in use no more. If it was or is lost
+ *  the reason is returned, and told as an event, too.
  *
  *  Who waits to be exclusive is served before all who wait for the lock, and
  *  keeps its share meanwhile. From asking for it to be shared on it counts as

@@ -262,9 +262,9 @@ bool lk_cli_has_journal (const char *endpoint);
 int lk_cli_say_late (int code, const char *endpoint, const char *what,
                      const char *name);
 
-/*  Why it was lost, said, with what the lock says of that if there is one;
- *  LK_EXIT_LOST. */
-int lk_cli_say_lost (const lk_options *options, const lk_lock *lock,
-                     lk_err error);
+/*  Why it was lost, said, as the session and the lock, if there is one, tell
+ *  it; LK_EXIT_LOST. */
+int lk_cli_say_lost (const lk_session *session, const lk_options *options,
+                     const lk_lock *lock, lk_err error);
 
 #endif

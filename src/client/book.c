@@ -210,10 +210,16 @@ lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
 }
 
 void
-lk_book_wait_on (lk_lock *lock, int64_t now_ms)
+lk_book_renumber (lk_lock *lock)
 {
     HASH_DEL (lock->book->locks, lock);
     lk_book_enter_serial (lock);
+}
+
+void
+lk_book_wait_on (lk_lock *lock, int64_t now_ms)
+{
+    lk_book_renumber (lock);
     lock->tries = false;
     lk_book_send_open (lock, now_ms);
 }

@@ -150,9 +150,6 @@ void lk_book_destroy (lk_book **self_p);
 typedef void (lk_book_open_fn) (void *user, lk_lock *lock, int64_t now_ms);
 void lk_book_set_carrier (lk_book *self, lk_book_open_fn *open, void *user);
 
-/*  Whether there is a carrier, or was one. */
-bool lk_book_is_carried (const lk_book *self);
-
 /*  It has a LOCK of that lock, which is there until it has not. */
 void lk_book_carry (lk_lock *lock);
 void lk_book_let_go (lk_lock *lock);
@@ -163,6 +160,18 @@ void lk_book_lend (lk_lock *lock, int64_t until_ms, int64_t lease_ms);
 
 /*  Another lock service goes on with it, by that LOCKED. */
 void lk_book_goes_on (lk_lock *lock, const lk_message *message, int64_t now_ms);
+
+/*  Its open LOCK has another serial from now on. */
+void lk_book_renumber (lk_lock *lock);
+
+/*  It is given back, though no message says so now. */
+void lk_book_gave_back (lk_lock *lock, int64_t now_ms);
+
+/*  The change of type that is open is made, by that LOCKED; or has failed, as
+ *  that message says, NULL: since no server can make it. */
+void lk_book_turned (lk_lock *lock, const lk_message *message, int64_t now_ms);
+void lk_book_not_turned (lk_lock *lock, const lk_message *message,
+                         int64_t now_ms);
 
 /*  It is held no more, for that reason; LK_OK: its lease is over. */
 void lk_book_lose (lk_lock *lock, lk_err error, int64_t now_ms);

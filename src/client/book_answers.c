@@ -201,8 +201,8 @@ refuse (lk_lock *lock, lk_err error, int64_t now_ms)
 }
 
 /*  The same of another type, which is waited for with the next turn. */
-static void
-refuse_change (lk_lock *lock, lk_err error, int64_t now_ms)
+void
+lk_book_refuse_change (lk_lock *lock, lk_err error, int64_t now_ms)
 {
     lk_type_change *change = &lock->change;
     if (error == LK_FULL && change->wait_ms > 0) {
@@ -232,7 +232,7 @@ take_failure (lk_lock *lock, const lk_message *message, lk_err error,
         fail_resume (lock, error, now_ms);
     } else if (lk_book_holds (lock)) {
         if (turn == lock->turn) {
-            refuse_change (lock, error, now_ms);
+            lk_book_refuse_change (lock, error, now_ms);
         }
     } else {
         refuse (lock, error, now_ms);
@@ -254,6 +254,13 @@ note_remark (lk_book *self, const lk_message *message)
         text = lk_message_text (message, "reason");
     }
     lk_book_set_remark (self, text != NULL ? text : "");
+}
+
+lk_err
+lk_book_read_failure (lk_book *self, const lk_message *message)
+{
+    note_remark (self, message);
+    return lk_message_is (message, "INVALID") ? LK_INVALID : error_of (message);
 }
 
 /*  -------------------------------------------------------- UNLOCKED */
@@ -319,12 +326,10 @@ take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
         take_grant (lock, message, now_ms);
     } else if (lk_message_is (message, "UNLOCKED")) {
         take_unlocked (lock, message, now_ms);
-    } else if (lk_message_is (message, "LOCKFAILED")) {
-        note_remark (lock->book, message);
-        take_failure (lock, message, error_of (message), now_ms);
-    } else if (lk_message_is (message, "INVALID")) {
-        note_remark (lock->book, message);
-        take_failure (lock, message, LK_INVALID, now_ms);
+    } else if (lk_message_is (message, "LOCKFAILED")
+               || lk_message_is (message, "INVALID")) {
+        const lk_err error = lk_book_read_failure (lock->book, message);
+        take_failure (lock, message, error, now_ms);
     } else if (lk_message_is (message, "TRANSMISSIONREPORT")) {
         /*  No lock service now; it may come: go on asking. */
         note_remark (lock->book, message);

@@ -19,12 +19,6 @@ lk_book_set_carrier (lk_book *self, lk_book_open_fn *open, void *user)
     self->is_carried = true;
 }
 
-bool
-lk_book_is_carried (const lk_book *self)
-{
-    return self->is_carried;
-}
-
 void
 lk_book_carry (lk_lock *lock)
 {
@@ -55,21 +49,66 @@ lk_book_lend (lk_lock *lock, int64_t until_ms, int64_t lease_ms)
     }
 }
 
+/*  After a change of type the token may be another one. */
+static void
+note_grant (lk_lock *lock, const lk_grant *grant)
+{
+    if (!grant->is_set) {
+        lock->token = grant->token;
+        lock->ordinal = grant->ordinal;
+    }
+}
+
 /*  Its time is not longer for that. */
 void
 lk_book_goes_on (lk_lock *lock, const lk_message *message, int64_t now_ms)
 {
     lk_grant grant;
-    if (!lk_letter_read_grant (message, &grant)
-        || !lk_book_held (lock, now_ms)) {
+    if (!lk_letter_read_grant (message, &grant)) {
         return;
     }
-    lock->ordinal = grant.ordinal;
+    note_grant (lock, &grant);
+    if (!lk_book_held (lock, now_ms)) {
+        return;
+    }
     if (grant.until_ms < lock->until_ms) {
         lock->until_ms = grant.until_ms;
     }
     lk_book_set_danger (lock, false, LK_OK, now_ms);
     lk_book_reconsider (lock);
+}
+
+void
+lk_book_gave_back (lk_lock *lock, int64_t now_ms)
+{
+    lk_book_occur (lock, LK_ON_UNLOCKED, LK_OK, now_ms);
+}
+
+void
+lk_book_turned (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    lk_grant grant;
+    if (lk_letter_read_grant (message, &grant)) {
+        note_grant (lock, &grant);
+        lk_book_occur (lock, LK_ON_CHANGED, LK_OK, now_ms);
+    }
+}
+
+/*  Where a static lock is left behind. */
+void
+lk_book_not_turned (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    lk_err error = LK_INVALID;
+    if (message != NULL) {
+        error = lk_book_read_failure (lock->book, message);
+    } else {
+        lk_book_set_remark (lock->book,
+                            "the server that granted the static lock is in use "
+                            "no more, and no other one changes its type");
+    }
+    if (lk_book_holds (lock)) {
+        lk_book_refuse_change (lock, error, now_ms);
+    }
 }
 
 void

@@ -292,19 +292,35 @@ host (const lk_way *way)
     return ((const lk_far_way *) way)->host;
 }
 
+/*  protocol 9.20: Not moved */
 static const char *
-objection (const lk_lock_options *options, size_t count)
+objection (const lk_lock_options *options)
 {
-    if (count > 1) {
-        return "a set of locks is not to be had from a machine without a "
-               "router";
+    return options->key != 0
+               ? "what lingers is taken over by its key on a host alone, not "
+                 "from a machine without a router"
+               : NULL;
+}
+
+static const char *
+turn_objection (const lk_way *way, const lk_lock *lock)
+{
+    return lk_far_turn_objection ((const lk_far_way *) way, lock);
+}
+
+/*  What the words of an error say of this host is true of the server's. */
+static const char *
+loss (lk_err error)
+{
+    switch (error) {
+    case LK_DISCONNECTED:
+        return "no server answered for as long as its lease lasted";
+    case LK_ISOLATED:
+        return "the server lost touch with the leaders, and no other one took "
+               "over in time";
+    default:
+        return lk_err_text (error);
     }
-    if (options->mode.is_static) {
-        return "a static lock is not to be had from a machine without a router";
-    }
-    return options->key != 0 ? "a lock that lingers is taken over on the host "
-                               "that it lingers on"
-                             : NULL;
 }
 
 /*  -------------------------------------------------------- life */
@@ -331,6 +347,8 @@ static const lk_way_calls calls = {
     .is_ours = is_ours,
     .host = host,
     .objection = objection,
+    .turn_objection = turn_objection,
+    .loss = loss,
     .say = say,
     .work = work,
     .wait = wait_for,

@@ -21,10 +21,14 @@
 #include "util/map.h"
 
 /*  A LOCK of the book's. */
-typedef struct {
+typedef struct lk_far_lock {
     uint64_t serial; /* of the LOCK, also on the wire */
+    uint64_t known;  /* ... as roam knows it */
     lk_lock *lock;   /* which may go on as another LOCK meanwhile */
     lk_roam_lock *roam;
+    bool is_former; /* what a set was before it began anew: it is given back */
+    struct lk_far_lock *former; /* ... of this one */
+    uint32_t turn; /* the book's latest change of type that roam knows of */
     UT_hash_handle hh;
 } lk_far_lock;
 
@@ -63,7 +67,7 @@ lk_message *lk_far_give_back (const lk_message *grant);
 bool lk_far_read (const lk_message *message, lk_roam_letter *letter);
 
 /*  The kind of an answer to LOCK or UNLOCK, and what a LOCKED says; false: roam
- *  has no use for it. `is_held`: it is, as far as we know. */
+ *  has no use for it. */
 bool lk_far_read_answer (const lk_message *message, const lk_far_lock *lock,
                          lk_roam_letter *letter);
 
@@ -74,6 +78,9 @@ bool lk_far_is_register (uint64_t serial);
 
 /*  The open request of a lock of the book's: lk_book_open_fn. */
 void lk_far_open (void *user, lk_lock *lock, int64_t now_ms);
+
+/*  Why a lock that is held cannot change its type; NULL: it can. */
+const char *lk_far_turn_objection (const lk_far_way *self, const lk_lock *lock);
 
 /*  News of roam's. */
 void lk_far_told (void *user, lk_roam_lock *lock, lk_roam_news news);

@@ -66,6 +66,10 @@ static lk_message *
 render_lock (const lk_far_lock *lock, const lk_roam_letter *letter,
              int64_t now_ms)
 {
+    if (letter->turn != 0) {
+        return lk_letter_far_turn (lock->lock, lock->serial, letter->turn,
+                                   now_ms);
+    }
     lk_message *message =
         lk_letter_far_lock (lock->lock, lock->serial,
                             letter->token != 0 ? letter->left_ms : 0, now_ms);
@@ -75,11 +79,22 @@ render_lock (const lk_far_lock *lock, const lk_roam_letter *letter,
     return message;
 }
 
+/*  A set that began anew has other serials to give back. */
+static const lk_far_lock *
+meant (const lk_roam_letter *letter)
+{
+    const lk_far_lock *lock = letter->user;
+    while (lock->known != letter->serial && lock->former != NULL) {
+        lock = lock->former;
+    }
+    return lock;
+}
+
 lk_message *
 lk_far_render (const lk_far_way *self, const lk_roam_letter *letter,
                int64_t now_ms)
 {
-    const lk_far_lock *lock = letter->user;
+    const lk_far_lock *lock = letter->user != NULL ? meant (letter) : NULL;
     lk_message *message = NULL;
     switch (letter->kind) {
     case LK_ROAM_REGISTER:
@@ -172,6 +187,29 @@ error_of (const lk_message *message)
                                               : lk_err_from_word (word);
 }
 
+static lk_roam_state
+state_of (const lk_far_lock *lock)
+{
+    return lock->is_former ? LK_ROAM_GIVES : lock->roam->state;
+}
+
+/*  The change of type that has failed; 0: it is about the lock. What makes no
+ *  sense to a server repeats no turn; but where nothing is claimed it is asked
+ *  for nothing else. */
+static uint32_t
+failed_turn (const lk_message *message, const lk_far_lock *lock)
+{
+    const int64_t turn = lk_message_number (message, "turn", 0);
+    const lk_roam_lock *roam = lock->roam;
+    if (turn > 0 && turn <= UINT32_MAX) {
+        return (uint32_t) turn;
+    }
+    return error_of (message) == LK_INVALID && state_of (lock) == LK_ROAM_HELD
+                   && !roam->doubtful
+               ? roam->turn
+               : 0;
+}
+
 /*  One that is too busy is asked again. */
 static bool
 read_failure (const lk_message *message, const lk_far_lock *lock,
@@ -183,7 +221,9 @@ read_failure (const lk_message *message, const lk_far_lock *lock,
         return error == LK_DENIED || error == LK_INVALID || error == LK_UNKNOWN;
     }
     letter->kind = LK_ROAM_FAILED;
-    return error != LK_OVERLOADED || lock->roam->state == LK_ROAM_WAITS;
+    letter->turn = failed_turn (message, lock);
+    return letter->turn != 0 || error != LK_OVERLOADED
+           || state_of (lock) == LK_ROAM_WAITS;
 }
 
 /*  A lock that is taken away from its holder is kept until it is given back. */
@@ -202,7 +242,27 @@ read_end (const lk_message *message, const lk_far_lock *lock,
         return true;
     }
     letter->kind = LK_ROAM_FAILED;
-    return !is_kept || lock->roam->state != LK_ROAM_HELD;
+    return !is_kept || state_of (lock) != LK_ROAM_HELD;
+}
+
+/*  One name, or all of a set; into the grant goes the first of them. */
+static bool
+read_names (const lk_message *message, const lk_lock *lock, lk_grant *grant)
+{
+    return lk_letter_read_grant (message, grant)
+           && grant->is_set == (lock->other_count > 0)
+           && (!grant->is_set
+               || (lk_letter_read_first (message, lock, grant)
+                   && lk_letter_has_others (message, lock)));
+}
+
+/*  The change of type that is over, if it is what was asked for. */
+static uint32_t
+made_turn (const lk_grant *grant, const lk_lock *lock)
+{
+    return grant->type == lock->change.type || grant->type == LK_LOCK_TYPE_COUNT
+               ? grant->turn
+               : 0;
 }
 
 static bool
@@ -211,13 +271,12 @@ read_locked (const lk_message *message, const lk_far_lock *lock,
 {
     lk_grant grant;
     letter->kind = LK_ROAM_LOCKED;
-    if (!lk_letter_read_grant (message, &grant)
-        || (grant.is_set
-            && !lk_letter_read_first (message, lock->lock, &grant))) {
+    if (!read_names (message, lock->lock, &grant)) {
         return false;
     }
     letter->token = grant.token;
     letter->key = grant.key;
+    letter->turn = made_turn (&grant, lock->lock);
     letter->left_ms = grant.until_ms == INT64_MAX ? -1 : grant.until_ms;
     return true;
 }
@@ -227,7 +286,7 @@ lk_far_read_answer (const lk_message *message, const lk_far_lock *lock,
                     lk_roam_letter *letter)
 {
     const bool is_signed = read_registration (message, letter);
-    letter->serial = lock->roam->serial;
+    letter->serial = lock->known;
     letter->user = (void *) lock;
     if (lk_message_is (message, "LOCKED")) {
         return is_signed && read_locked (message, lock, letter);

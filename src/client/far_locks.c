@@ -5,7 +5,8 @@
  *
  *  The book thinks of each LOCK as one request of one lock service; which
  *  server has it, and how often it is said, is roam's. When roam says that it
- *  moved nothing is told to the book but its lease.
+ *  moved nothing is told to the book but its lease, and of a set that waits its
+ *  new serial.
  */
 
 #include "client/far.h"
@@ -27,10 +28,26 @@ static void
 ask (lk_far_way *self, lk_lock *lock, int64_t now_ms)
 {
     lk_far_lock *it = lk_alloc (sizeof *it);
-    *it = (lk_far_lock) {.serial = lock->serial, .lock = lock};
+    *it = (lk_far_lock) {.serial = lock->serial,
+                         .known = lk_roam_next_serial (self->roam),
+                         .lock = lock};
     HASH_ADD (hh, self->locks, serial, sizeof it->serial, it);
     lk_book_carry (lock);
-    it->roam = lk_roam_ask (self->roam, it, now_ms);
+    it->roam = lk_roam_ask_for (
+        self->roam, it,
+        (lk_roam_kind_of_lock) {.is_static = lock->wish.mode.is_static,
+                                .is_set = lock->other_count > 0},
+        now_ms);
+}
+
+/*  Of what the book wants now; it says so again and again. */
+static void
+turn (lk_far_way *self, lk_far_lock *it, int64_t now_ms)
+{
+    if (it->turn != it->lock->turn
+        && lk_roam_turn (self->roam, it->roam, now_ms) != 0) {
+        it->turn = it->lock->turn;
+    }
 }
 
 void
@@ -42,9 +59,21 @@ lk_far_open (void *user, lk_lock *lock, int64_t now_ms)
         if (it == NULL) {
             ask (self, lock, now_ms);
         }
-    } else if (it != NULL && !lk_book_holds (lock)) {
+    } else if (it != NULL && lk_book_holds (lock)) {
+        turn (self, it, now_ms);
+    } else if (it != NULL) {
         lk_roam_give_back (self->roam, it->roam, now_ms);
     }
+}
+
+const char *
+lk_far_turn_objection (const lk_far_way *self, const lk_lock *lock)
+{
+    const lk_far_lock *it = find (self, lock->serial);
+    return it == NULL || lk_roam_may_turn (self->roam, it->roam)
+               ? NULL
+               : "a static lock changes its type only as long as the server "
+                 "that granted it is in use";
 }
 
 /*  -------------------------------------------------------- from roam */
@@ -100,12 +129,46 @@ lose (lk_far_way *self, const lk_far_lock *it, int64_t now_ms)
 }
 
 static void
-drop (lk_far_way *self, lk_far_lock *it)
+remove (lk_far_way *self, lk_far_lock *it)
+{
+    while (it != NULL) {
+        lk_far_lock *former = it->former;
+        HASH_DEL (self->locks, it);
+        lk_free (it);
+        it = former;
+    }
+}
+
+/*  Its UNLOCKED came, maybe ahead of those of what it was before. */
+static void
+finish (lk_far_way *self, lk_far_lock *it, int64_t now_ms)
 {
     lk_lock *lock = it->lock;
-    HASH_DEL (self->locks, it);
-    lk_free (it);
+    if (is_heard (self, it)) {
+        tell_book (self, it, now_ms);
+    } else if (is_meant (it)) {
+        lk_book_gave_back (lock, now_ms);
+    }
+    remove (self, it);
     lk_book_let_go (lock);
+}
+
+/*  A set that waits: the former serial goes on alone, until that is given
+ *  back. */
+static void
+begin_anew (lk_far_way *self, lk_far_lock *it)
+{
+    LK_ASSERT (is_meant (it));
+    lk_far_lock *former = lk_alloc (sizeof *former);
+    HASH_DEL (self->locks, it);
+    *former = *it;
+    former->is_former = true;
+    HASH_ADD (hh, self->locks, serial, sizeof former->serial, former);
+    lk_book_renumber (it->lock);
+    it->serial = it->lock->serial;
+    it->known = it->roam->serial;
+    it->former = former;
+    HASH_ADD (hh, self->locks, serial, sizeof it->serial, it);
 }
 
 void
@@ -130,12 +193,16 @@ lk_far_told (void *user, lk_roam_lock *roam, lk_roam_news news)
         tell_book (self, it, now_ms);
         break;
     case LK_ROAM_DONE:
-        tell_book (self, it, now_ms);
-        drop (self, it);
+        finish (self, it, now_ms);
         break;
-    case LK_ROAM_ANEW: /* sets and changes of type are not asked for */
+    case LK_ROAM_ANEW:
+        begin_anew (self, it);
+        break;
     case LK_ROAM_TURNED:
+        lk_book_turned (it->lock, self->heard, now_ms);
+        break;
     case LK_ROAM_NOT_TURNED:
+        lk_book_not_turned (it->lock, self->heard, now_ms);
         break;
     }
 }

@@ -119,18 +119,30 @@ set_end (lk_message *message, const lk_lock_options *wish)
     }
 }
 
+static int64_t
+wait_of (const lk_lock *lock, int64_t now_ms)
+{
+    return wait_left (lock->tries, lock->wish.wait_ms, lock->asked_at, now_ms);
+}
+
+static lk_message *
+new_wish (const lk_lock *lock, uint64_t serial, int64_t now_ms)
+{
+    const lk_lock_options *wish = &lock->wish;
+    lk_message *message = new_letter ("LOCK", serial);
+    set_names (message, lock, false);
+    lk_lock_mode_set (message, &wish->mode);
+    lk_message_set_number (message, "wait", wait_of (lock, now_ms));
+    lk_message_set_number (message, "duration", wish->duration_ms);
+    return message;
+}
+
 lk_message *
 lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 {
     const lk_lock_options *wish = &lock->wish;
-    lk_message *message = new_letter ("LOCK", lock->serial);
-    set_names (message, lock, false);
-    lk_lock_mode_set (message, &wish->mode);
-    const int64_t wait_ms =
-        wait_left (lock->tries, wish->wait_ms, lock->asked_at, now_ms);
-    lk_message_set_number (message, "wait", wait_ms);
-    let_wait (message, wait_ms);
-    lk_message_set_number (message, "duration", wish->duration_ms);
+    lk_message *message = new_wish (lock, lock->serial, now_ms);
+    let_wait (message, wait_of (lock, now_ms));
     set_end (message, wish);
     if (wish->key != 0) {
         lk_message_set_hex (message, "key", wish->key);
@@ -142,14 +154,21 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 lk_message *
 lk_letter_change (const lk_lock *lock, int64_t now_ms)
 {
+    return lk_letter_far_turn (lock, lock->serial, lock->turn, now_ms);
+}
+
+lk_message *
+lk_letter_far_turn (const lk_lock *lock, uint64_t serial, uint32_t turn,
+                    int64_t now_ms)
+{
     const lk_type_change *change = &lock->change;
-    lk_message *message = new_letter ("LOCK", lock->serial);
+    lk_message *message = new_letter ("LOCK", serial);
     set_name (message, lock);
     lk_message_set_text (message, "type", lk_lock_type_words[change->type]);
     lk_message_set_number (
         message, "wait",
         wait_left (change->tries, change->wait_ms, change->asked_at, now_ms));
-    lk_message_set_number (message, "turn", lock->turn);
+    lk_message_set_number (message, "turn", turn);
     lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
@@ -194,24 +213,14 @@ lk_letter_resume (const lk_lock *lock, int64_t now_ms)
     return message;
 }
 
-/*  Nobody sees its process end, so that nothing lingers. */
 lk_message *
 lk_letter_far_lock (const lk_lock *lock, uint64_t serial, int64_t left_ms,
                     int64_t now_ms)
 {
-    const lk_lock_options *wish = &lock->wish;
-    if (left_ms > 0) {
-        lk_message *claim = new_claim (lock, serial, "left", left_ms, now_ms);
-        lk_message_set_number (claim, "pid", pid_of (lock));
-        return claim;
-    }
-    lk_message *message = new_letter ("LOCK", serial);
-    set_names (message, lock, false);
-    lk_lock_mode_set (message, &wish->mode);
-    lk_message_set_number (
-        message, "wait",
-        wait_left (lock->tries, wish->wait_ms, lock->asked_at, now_ms));
-    lk_message_set_number (message, "duration", wish->duration_ms);
+    lk_message *message =
+        left_ms > 0 ? new_claim (lock, serial, "left", left_ms, now_ms)
+                    : new_wish (lock, serial, now_ms);
+    set_end (message, &lock->wish);
     lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
@@ -271,11 +280,15 @@ lk_letter_end (const lk_lock *lock)
     return message;
 }
 
+/*  A server that does not know the request gives it back by its names. */
 lk_message *
 lk_letter_far_unlock (const lk_lock *lock, uint64_t serial)
 {
     lk_message *message = new_letter ("UNLOCK", serial + 1);
     set_own (message, lock, serial);
+    if (lock->other_count > 0) {
+        set_names (message, lock, false);
+    }
     return message;
 }
 
@@ -322,6 +335,19 @@ lk_letter_read_first (const lk_message *message, const lk_lock *lock,
 {
     return find_row (message, name_of (lock->object, lock->len), &grant->token,
                      &grant->key);
+}
+
+bool
+lk_letter_has_others (const lk_message *message, const lk_lock *lock)
+{
+    uint64_t token, key;
+    bool whole = true;
+    for (size_t i = 0; whole && i < lock->other_count; i++) {
+        const lk_further *other = &lock->others[i];
+        whole = find_row (message, name_of (other->object, other->len), &token,
+                          &key);
+    }
+    return whole;
 }
 
 bool

@@ -30,6 +30,10 @@ lk_message *lk_letter_far_lock (const lk_lock *lock, uint64_t serial,
                                 int64_t left_ms, int64_t now_ms);
 lk_message *lk_letter_far_unlock (const lk_lock *lock, uint64_t serial);
 
+/*  The change of its type, as that turn. */
+lk_message *lk_letter_far_turn (const lk_lock *lock, uint64_t serial,
+                                uint32_t turn, int64_t now_ms);
+
 /*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more. */
 lk_message *lk_letter_give_back (const lk_message *grant);
 
@@ -56,10 +60,11 @@ typedef struct {
 bool lk_letter_read_grant (const lk_message *message, lk_grant *grant);
 
 /*  Of a set: token and key of its first name, into the grant; tokens of its
- *  other names, into the lock (true if there are none). False if one is
- *  missing. */
+ *  other names, into the lock (true if there are none), and whether they are
+ *  there. False if one is missing. */
 bool lk_letter_read_first (const lk_message *message, const lk_lock *lock,
                            lk_grant *grant);
+bool lk_letter_has_others (const lk_message *message, const lk_lock *lock);
 bool lk_letter_read_others (const lk_message *message, lk_lock *lock);
 
 #endif

@@ -31,7 +31,7 @@ take_event (lk_session *self, lk_lock_event *event)
                || event->kind == LK_EVENT_UNCHANGED) {
         (void) lk_session_fail (self, event->error, NULL);
     } else if (event->kind == LK_EVENT_LOST) {
-        (void) lk_session_fail (self, event->error, lk_err_text (event->error));
+        (void) lk_session_lose (self, event->error);
     }
     return event->kind;
 }
@@ -62,7 +62,7 @@ ask (lk_session *self, const lk_object_name *names, size_t count,
 {
     const char *problem = lk_wish_check_options (options);
     if (problem == NULL) {
-        problem = lk_session_objection (self, options, count);
+        problem = lk_session_objection (self, options);
     }
     if (problem != NULL) {
         return lk_session_fail (self, LK_INVALID, problem);
@@ -164,7 +164,7 @@ check_held (const lk_lock *self, const char *problem)
     (void) lk_session_hear (self->session);
     const lk_err loss = lk_book_loss (self, lk_clock_ms ());
     if (loss != LK_OK) {
-        return lk_session_fail (self->session, loss, lk_err_text (loss));
+        return lk_session_lose (self->session, loss);
     }
     return lk_book_holds (self)
                ? LK_OK
@@ -195,8 +195,8 @@ lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms)
         return error;
     }
     const char *problem = check_change (self, type, wait_ms);
-    if (problem == NULL && lk_book_is_carried (self->book)) {
-        problem = "no lock of a machine without a router changes its type";
+    if (problem == NULL) {
+        problem = lk_session_turn_objection (self->session, self);
     }
     if (problem != NULL) {
         return lk_session_fail (self->session, LK_INVALID, problem);
@@ -286,9 +286,7 @@ static lk_err
 fail_ending (const lk_lock *self)
 {
     const lk_err error = lk_book_ending (self);
-    return error == LK_OK
-               ? LK_OK
-               : lk_session_fail (self->session, error, lk_err_text (error));
+    return error == LK_OK ? LK_OK : lk_session_lose (self->session, error);
 }
 
 lk_err

@@ -206,10 +206,17 @@ fd_of (const lk_way *way)
 }
 
 static const char *
-objection (const lk_lock_options *options, size_t count)
+objection (const lk_lock_options *options)
 {
     (void) options;
-    (void) count;
+    return NULL;
+}
+
+static const char *
+turn_objection (const lk_way *way, const lk_lock *lock)
+{
+    (void) way;
+    (void) lock;
     return NULL;
 }
 
@@ -230,6 +237,8 @@ static const lk_way_calls calls = {
     .is_ours = is_ours,
     .host = host,
     .objection = objection,
+    .turn_objection = turn_objection,
+    .loss = lk_err_text,
     .say = say,
     .work = work,
     .wait = wait_for,

@@ -169,9 +169,13 @@ lk_roam_lock *lk_roam_ask_for (lk_roam *self, void *user,
                                lk_roam_kind_of_lock kind, int64_t now_ms);
 
 /*  A held lock is to be of another type: LOCK says so, as `user` knows, from
- *  when it is not claimed any more until it is told. Returns the number of this
- *  turn; 0: one is under way, or the server that has a static lock is left. */
+ *  when it is not claimed any more until it is told. It takes the place of a
+ *  turn that is under way, of which nothing is told then. Returns its number;
+ *  0: it is not held, or static and the server that granted it is left. */
 uint32_t lk_roam_turn (lk_roam *self, lk_roam_lock *lock, int64_t now_ms);
+
+/*  Whether a lock that is held may be of another type. */
+bool lk_roam_may_turn (const lk_roam *self, const lk_roam_lock *lock);
 void lk_roam_give_back (lk_roam *self, lk_roam_lock *lock, int64_t now_ms);
 
 /*  Until when it believes in what it holds, by its clock and whatever its

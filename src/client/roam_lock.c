@@ -231,14 +231,19 @@ lk_roam_give_back (lk_roam *self, lk_roam_lock *lock, int64_t now_ms)
 
 /*  Its server alone knows what is static.
  *  Protocol 9.20: Not moved. */
+bool
+lk_roam_may_turn (const lk_roam *self, const lk_roam_lock *lock)
+{
+    return !is_kept (lock) || lock->number == self->current;
+}
+
 uint32_t
 lk_roam_turn (lk_roam *self, lk_roam_lock *lock, int64_t now_ms)
 {
-    if (lock->state != LK_ROAM_HELD || lock->turn != 0
-        || (is_kept (lock) && lock->number != self->current)) {
+    if (lock->state != LK_ROAM_HELD || !lk_roam_may_turn (self, lock)) {
         return 0;
     }
-    lock->turn = lock->turned + 1;
+    lock->turn = (lock->turn != 0 ? lock->turn : lock->turned) + 1;
     say_of (self, lock, now_ms);
     return lock->turn;
 }

@@ -51,10 +51,15 @@ lk_session_is_refused (const lk_session *self)
 }
 
 const char *
-lk_session_objection (const lk_session *self, const lk_lock_options *options,
-                      size_t count)
+lk_session_objection (const lk_session *self, const lk_lock_options *options)
 {
-    return self->way->calls->objection (options, count);
+    return self->way->calls->objection (options);
+}
+
+const char *
+lk_session_turn_objection (const lk_session *self, const lk_lock *lock)
+{
+    return self->way->calls->turn_objection (self->way, lock);
 }
 
 bool
@@ -88,6 +93,12 @@ lk_session_fail (lk_session *self, lk_err error, const char *text)
     }
     snprintf (self->problem, sizeof self->problem, "%s", text);
     return error;
+}
+
+lk_err
+lk_session_lose (lk_session *self, lk_err error)
+{
+    return lk_session_fail (self, error, self->way->calls->loss (error));
 }
 
 /*  -------------------------------------------------------- life */

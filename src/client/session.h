@@ -23,9 +23,16 @@ struct lk_session {
 /*  Whether the other end refused us for good. */
 bool lk_session_is_refused (const lk_session *self);
 
-/*  Why no such lock, or set of so many, can be had; NULL: it can. */
+/*  Why no such lock can be had; NULL: it can. */
 const char *lk_session_objection (const lk_session *self,
-                                  const lk_lock_options *options, size_t count);
+                                  const lk_lock_options *options);
+
+/*  Why a lock that is held cannot change its type; NULL: it can. */
+const char *lk_session_turn_objection (const lk_session *self,
+                                       const lk_lock *lock);
+
+/*  Notes why a lock was lost; returns `error`. */
+lk_err lk_session_lose (lk_session *self, lk_err error);
 
 /*  Sends what the book has to say. */
 void lk_session_say (lk_session *self);

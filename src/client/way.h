@@ -52,9 +52,13 @@ typedef struct {
     /*  The name of the host at its other end; "": none yet. */
     const char *(*host) (const lk_way *self);
 
-    /*  Why no such lock, or set of so many, can be had on this way; NULL: it
-     *  can. */
-    const char *(*objection) (const lk_lock_options *options, size_t count);
+    /*  Why no such lock can be had on this way, or one that is held cannot
+     *  change its type; NULL: it can. */
+    const char *(*objection) (const lk_lock_options *options);
+    const char *(*turn_objection) (const lk_way *self, const lk_lock *lock);
+
+    /*  Why a lock was lost, in a sentence. */
+    const char *(*loss) (lk_err error);
 
     /*  Sends the messages of the book. */
     void (*say) (lk_way *self);

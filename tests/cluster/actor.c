@@ -13,7 +13,8 @@
  *      give|forget|leave H
  *      held|token|key|type|ordinal|reason H
  *      event MS                    the next one, or "none"
- *      unlock NAME KEY, force NAME TOKEN REASON, check NAME TOKEN
+ *      unlock NAME KEY [wait=MS], force NAME TOKEN REASON [wait=MS]
+ *      check NAME TOKEN
  *      take|back NAME MAX-PER RESOURCES
  *
  *  Options are those of lk_lock_options: wait=MS duration=MS type=T limit=N
@@ -343,14 +344,16 @@ static void
 do_with_others (void)
 {
     const lk_lock_name name = {.len = unescape (word[1]), .object = word[1]};
+    lk_lock_options options = {.wait_ms = 30000};
     uint64_t newest = 0;
+    take_value (word[words - 1], &options);
     if (strcmp (word[0], "unlock") == 0) {
         say (lk_session_unlock (session, &name, strtoull (word[2], NULL, 16),
-                                NULL, 30000));
+                                NULL, options.wait_ms));
     } else if (strcmp (word[0], "force") == 0) {
         const lk_taking how = {.token = strtoull (word[2], NULL, 10),
                                .reason = word[3]};
-        say (lk_session_force (session, &name, &how, 30000));
+        say (lk_session_force (session, &name, &how, options.wait_ms));
     } else {
         lk_err error = lk_session_check (
             session, &name, strtoull (word[2], NULL, 10), 30000, &newest);

@@ -14,7 +14,7 @@ in_sandbox "$0" --hosts 3 --set lock/dead-after=500 \
 tests=$(cd "$(dirname "$0")/.." && pwd)
 sound=$tests/clients/ruby/lockkeeper.rb
 mkdir "$work/ruby"
-cp "$tests/clients/ruby/driver" "$work/ruby"
+cp "$tests/clients/ruby/driver" "$tests/clients/ruby/remote.rb" "$work/ruby"
 
 #   found SCRIPT FILE CASE: the client is another one after sed's script, and
 #   the case of that title, which is played alone, fails.
@@ -58,15 +58,15 @@ check 'a name that is cut' found \
     's/JSON.generate(fields)/&.sub(\/00ff\\h*\/, "")/' \
     names 'names are bytes'
 check 'a request that is said once' found \
-    's/it.next = now + 1000/it.next = 1 << 60/' \
+    's/it.next, fields = now + 1000/it.next, fields = 1 << 60/' \
     loss 'who waits while the lock service is killed'
 check 'REGISTER that is said once' found \
-    's/@register_at = now + 500/@register_at = 1 << 60/' \
+    's/link.next = now + 500/link.next = 1 << 60/' \
     loss 'a restarted router knows who only holds, and has the news'
 check 'a lease page that is opened once' found \
     "s/@pages\[told\['session'\]\]/@pages[0]/" \
     loss 'a lock service that is killed and comes back when its lease is over'
 check 'a lease that is not looked at' found \
-    's/ && loss(it.told)/ \&\& false/' \
+    's/ && loss(it)/ \&\& false/' \
     loss 'a host that stands still for longer than its lease'
 done_checking

@@ -93,6 +93,8 @@ START_TEST (lost_when_its_lease_is_over)
     } while (event.kind == LK_EVENT_JEOPARDY);
     ck_assert_int_eq (event.kind, LK_EVENT_LOST);
     ck_assert_int_eq (event.error, LK_DISCONNECTED);
+    ck_assert_str_eq (lk_session_problem (session),
+                      "no server answered for as long as its lease lasted");
     ck_assert_int_ge (lk_clock_ms (), until_ms);
     ck_assert (!lk_lock_held (lock));
     WITH_LOCK (fake.server[0].is_silent = fake.server[1].is_silent = false);
@@ -503,26 +505,6 @@ START_TEST (own_poll)
 }
 END_TEST
 
-START_TEST (not_had_from_here)
-{
-    lk_lock *lock = NULL;
-    const lk_object_name names[] = {{.object = "a"}, {.object = "b"}};
-    lk_session *session = open_session ();
-    ck_assert_int_eq (
-        lk_lock_acquire (session, "thing", 5,
-                         &(lk_lock_options) {.mode = {.is_static = true}},
-                         &lock),
-        LK_INVALID);
-    ck_assert_ptr_nonnull (strstr (lk_session_problem (session), "static"));
-    ck_assert_int_eq (lk_lock_acquire_all (session, names, 2, NULL, &lock),
-                      LK_INVALID);
-    lock = get_lock (session);
-    ck_assert_int_eq (lk_lock_change (lock, LK_SHARED, 0), LK_INVALID);
-    ck_assert (lk_lock_held (lock));
-    lk_session_destroy (&session);
-}
-END_TEST
-
 /*  -------------------------------------------------------- where */
 
 /*  By the environment; an endpoint of this host comes first. */
@@ -597,7 +579,6 @@ main (void)
     tcase_add_test (tcase, another_server);
     tcase_add_test (tcase, child);
     tcase_add_test (tcase, own_poll);
-    tcase_add_test (tcase, not_had_from_here);
     tcase_add_test (tcase, where);
     add_moves (suite);
     add_ends (suite);

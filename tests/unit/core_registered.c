@@ -408,6 +408,13 @@ START_TEST (nobody_inherits_by_a_key)
     request.key = KEY;
     lock (request);
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+    request = request_of (3); /* of this host */
+    request.app = FAR + 9;
+    request.far = (lk_registered) {.number = 0};
+    request.key = KEY;
+    lock (request);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+    ck_assert_ptr_null (told_of (LK_ANSWER_LOCKED));
 }
 END_TEST
 

@@ -31,6 +31,7 @@
 
 #define SERVERS 2
 #define LOCKS_MAX 8
+#define NAMES_MAX 4
 #define HANG_MS 30000 /* what comes is waited for no longer */
 #define LOG_SIZE 100000
 
@@ -55,6 +56,12 @@ typedef struct {
     uint64_t serial; /* 0: none */
     int64_t number;
     bool is_held;
+    bool is_static;
+    char type[16];
+    char name[NAMES_MAX][8]; /* of a set */
+    size_t count;            /* ... so many; 0: it is none */
+    uint64_t token;          /* of the first one */
+    int64_t turn;            /* the latest that was made */
 } home_lock;
 
 static struct {
@@ -69,8 +76,9 @@ static struct {
     home_lock lock[LOCKS_MAX];
     int64_t lease_ms;
     int64_t duration_ms; /* that is left of what is granted; -1 */
-    bool is_full;        /* nothing is granted */
-
+    bool is_full;        /* nothing is granted, no type changed */
+    bool is_dumb;        /* a change of type is made, and nothing said */
+    uint64_t kept;       /* LOCK of which no UNLOCK is answered */
 } fake;
 
 #define WITH_LOCK(statement)                                                   \
@@ -162,13 +170,39 @@ home_find (uint64_t serial)
     return NULL;
 }
 
+/*  A set is told in another order than it was asked for. */
+static void
+add_granted (lk_message *answer, const home_lock *lock)
+{
+    for (size_t i = lock->count; i-- > 0;) {
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "object", lock->name[i]);
+        lk_message_set_hex (row, "token", lock->token + i);
+        lk_message_set_hex (row, "key", 0x37 + i);
+        lk_message_add_row (answer, "locks", &row);
+    }
+}
+
 FAKE void
 grant (server *self, uint64_t serial)
 {
+    static const home_lock plain = {.type = "exclusive", .token = 7777};
+    const home_lock *lock = home_find (serial);
     lk_message *answer = new_word (self, "LOCKED", serial);
-    lk_message_set_hex (answer, "token", 7000 + serial % 1000);
-    lk_message_set_hex (answer, "key", 0x37);
-    lk_message_set_text (answer, "type", "exclusive");
+    lock = lock != NULL ? lock : &plain;
+    if (lock->count > 0) {
+        add_granted (answer, lock);
+    } else {
+        lk_message_set_hex (answer, "token", lock->token);
+        lk_message_set_hex (answer, "key", 0x37);
+    }
+    lk_message_set_text (answer, "type", lock->type);
+    if (lock->turn > 0) {
+        lk_message_set_number (answer, "turn", lock->turn);
+    }
+    if (lock->is_static) {
+        lk_message_set_flag (answer, "static", true);
+    }
     lk_message_set_number (answer, "ordinal", 1);
     lk_message_set_number (answer, "left", fake.duration_ms);
     lk_message_set_number (answer, "as_of", self->clock);
@@ -185,18 +219,76 @@ say_failed (server *self, const lk_message *message, const char *error)
 }
 
 static void
+take_names (home_lock *lock, const lk_message *message)
+{
+    lock->count = lk_message_item_count (message, "locks");
+    for (size_t i = 0; i < lock->count && i < NAMES_MAX; i++) {
+        lk_message *row = lk_message_row (message, "locks", i);
+        snprintf (lock->name[i], sizeof lock->name[i], "%s",
+                  lk_message_text (row, "object"));
+        lk_message_destroy (&row);
+    }
+}
+
+static home_lock *
+new_lock (const lk_message *message)
+{
+    const uint64_t serial = lk_message_serial (message);
+    home_lock *lock = home_find (0);
+    *lock = (home_lock) {.serial = serial,
+                         .token = 7000 + serial % 1000,
+                         .is_static = lk_message_flag (message, "static")};
+    snprintf (lock->type, sizeof lock->type, "%s",
+              lk_message_text (message, "type"));
+    take_names (lock, message);
+    return lock;
+}
+
+/*  From shared to exclusive it has a later token. */
+static void
+answer_turn (server *self, home_lock *lock, const lk_message *message)
+{
+    const char *type = lk_message_text (message, "type");
+    if (fake.is_full) {
+        return;
+    }
+    lock->token += strcmp (type, lock->type) != 0 && type[0] == 'e' ? 100 : 0;
+    snprintf (lock->type, sizeof lock->type, "%s", type);
+    lock->turn = lk_message_number (message, "turn", 0);
+    if (!fake.is_dumb) {
+        grant (self, lock->serial);
+    }
+}
+
+/*  A change that its application did not hear of is taken back. */
+static void
+note_claim (home_lock *lock, const lk_message *message)
+{
+    snprintf (lock->type, sizeof lock->type, "%s",
+              lk_message_text (message, "type"));
+    lock->turn = 0;
+}
+
+static void
 answer_lock (server *self, const lk_message *message)
 {
     const uint64_t serial = lk_message_serial (message);
-    const bool is_claim = lk_message_has (message, "token");
+    const bool is_claim =
+        strstr (lk_message_body (message), "\"token\":") != NULL;
     home_lock *lock = home_find (serial);
+    if (lk_message_has (message, "turn")) {
+        answer_turn (self, lock, message);
+        return;
+    }
     if (lock == NULL && is_claim) {
         say_failed (self, message, "unknown");
         return;
     }
     if (lock == NULL) {
-        lock = home_find (0);
-        lock->serial = serial;
+        lock = new_lock (message);
+    }
+    if (is_claim) {
+        note_claim (lock, message);
     }
     lock->number = self->number;
     lock->is_held = lock->is_held || !fake.is_full;
@@ -208,8 +300,12 @@ answer_lock (server *self, const lk_message *message)
 static void
 answer_unlock (server *self, const lk_message *message)
 {
-    home_lock *lock =
-        home_find ((uint64_t) lk_message_number (message, "request", 0));
+    const uint64_t serial =
+        (uint64_t) lk_message_number (message, "request", 0);
+    home_lock *lock = home_find (serial);
+    if (serial != 0 && serial == fake.kept) {
+        return;
+    }
     if (lock != NULL) {
         *lock = (home_lock) {0};
     }
@@ -417,13 +513,14 @@ hears (size_t place, const char *text)
     ck_assert_int_gt (heard (place, text), 0);
 }
 
-/*  The first line of that, for strstr; "". */
+/*  The rest of the first line with that, for strstr; "". */
 FAKE const char *
 line_of (size_t place, const char *text)
 {
     static char line[2000];
     pthread_mutex_lock (&fake.mutex);
     const char *at = strstr (fake.server[place].log, text);
+    at += at != NULL && at[0] == '\n';
     snprintf (line, sizeof line, "%.*s",
               at != NULL ? (int) strcspn (at, "\n") : 0, at != NULL ? at : "");
     pthread_mutex_unlock (&fake.mutex);

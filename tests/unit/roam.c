@@ -369,7 +369,6 @@ START_TEST (a_turn_is_said_until_it_is_over)
 {
     lk_roam_lock *lock = held ();
     ck_assert_uint_eq (lk_roam_turn (roam, lock, now_ms), 1);
-    ck_assert_uint_eq (lk_roam_turn (roam, lock, now_ms), 0);
     letters = 0;
     wait_ms (400);
     ck_assert_uint_eq (said (LK_ROAM_LOCK, 1)->turn, 1);
@@ -390,6 +389,29 @@ START_TEST (a_turn_is_said_until_it_is_over)
                             .left_ms = -1});
     ck_assert_int_eq (news, LK_ROAM_TURNED);
     ck_assert_uint_eq (lock->token, TOKEN + 3);
+}
+END_TEST
+
+/*  Nothing is told of the one before. */
+START_TEST (a_turn_takes_the_place_of_another_one)
+{
+    lk_roam_lock *lock = held ();
+    ck_assert_uint_eq (lk_roam_turn (roam, lock, now_ms), 1);
+    ck_assert_uint_eq (lk_roam_turn (roam, lock, now_ms), 2);
+    ck_assert_uint_eq (said (LK_ROAM_LOCK, 1)->turn, 2);
+    failed (1, 1, 1, 1);
+    ck_assert_int_eq (news, LK_ROAM_GRANTED);
+    hear (1, 1,
+          (lk_roam_letter) {.kind = LK_ROAM_LOCKED,
+                            .serial = 1,
+                            .token = TOKEN + 3,
+                            .turn = 1,
+                            .left_ms = -1});
+    ck_assert_int_eq (news, LK_ROAM_GRANTED);
+    ck_assert_uint_eq (lock->turn, 2);
+    failed (1, 1, 1, 2);
+    ck_assert_int_eq (news, LK_ROAM_NOT_TURNED);
+    ck_assert_uint_eq (lk_roam_turn (roam, lock, now_ms), 3);
 }
 END_TEST
 
@@ -475,6 +497,7 @@ main (void)
     tcase_add_test (tests, a_set_that_is_held_moves);
     tcase_add_test (tests, what_is_static_needs_no_lease);
     tcase_add_test (tests, a_turn_is_said_until_it_is_over);
+    tcase_add_test (tests, a_turn_takes_the_place_of_another_one);
     tcase_add_test (tests, an_open_turn_moves);
     tcase_add_test (tests, a_duration_is_told);
     tcase_add_test (tests, many_are_quiet);

@@ -8,6 +8,8 @@
 #include "far.h"
 #include "vectors.h"
 
+#include "lib/refusals.h"
+
 #define FAR "far-bb88471d65e2659b-backup-4711@h1"
 #define DRAWN 0x5ca1ab1e0ddba115u
 #define OTHER_KEY "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
@@ -236,6 +238,20 @@ START_TEST (locks)
 }
 END_TEST
 
+/*  By its names it can be given back at another server. */
+START_TEST (gives_back_a_set)
+{
+    hear ("app-unlock-far-set");
+    const lk_app_request *back = &last_event (LK_ON_UNLOCK)->request;
+    ck_assert_uint_eq (back->serial, 1);
+    ck_assert_uint_eq (back->unlock, 2);
+    ck_assert (back->listed);
+    ck_assert_mem_eq (back->object.data, "\0\0backup/db-1", back->object.size);
+    ck_assert_uint_eq (back->rest_count, 1);
+    ck_assert_ptr_null (back->claims);
+}
+END_TEST
+
 START_TEST (claims)
 {
     forget_sent ();
@@ -347,6 +363,34 @@ START_TEST (fields_that_make_no_sense)
 }
 END_TEST
 
+static void
+unlock_refused (const char *body, const char *text)
+{
+    give (lk_refusal_message (FAR, "UNLOCK", 9, body));
+    fails (text);
+}
+
+START_TEST (names_that_make_no_sense)
+{
+    forget_sent ();
+    unlock_refused ("{'locks': [{'object': 'o'}], 'registration': 2, "
+                    "'drawn': '5ca1ab1e0ddba115'}",
+                    "the field 'locks' needs 'request', and no 'key'");
+    unlock_refused ("{'locks': [{'object': 'o'}], 'registration': 2, "
+                    "'drawn': '5ca1ab1e0ddba115', 'request': 1, "
+                    "'key': '0000000000000037'}",
+                    "the field 'locks' needs 'request', and no 'key'");
+    unlock_refused ("{'locks': [{'object': 'o', 'token': '0000000000000007', "
+                    "'key': '0000000000000037'}], 'registration': 2, "
+                    "'drawn': '5ca1ab1e0ddba115', 'request': 1}",
+                    "the field 'locks' has an item with a token, which UNLOCK "
+                    "does not say");
+    unlock_refused ("{'locks': [], 'registration': 2, "
+                    "'drawn': '5ca1ab1e0ddba115', 'request': 1}",
+                    "the field 'locks' is no list, or an empty one");
+}
+END_TEST
+
 /*  One of this host has no registration. */
 START_TEST (local_ones)
 {
@@ -364,6 +408,9 @@ START_TEST (local_ones)
     lk_message_set_number (lock, "registration", 1);
     give (lock);
     fails ("the field 'registration' is for applications on other machines");
+    give (lk_refusal_message (APP, "UNLOCK", 2,
+                              "{'locks': [{'object': 'o'}], 'request': 1}"));
+    fails ("the field 'locks' is for applications on other machines");
 }
 END_TEST
 
@@ -424,6 +471,8 @@ main (void)
     tcase_add_test (tcase, whose_it_is);
     tcase_add_test (tcase, says_goodbye);
     tcase_add_test (tcase, locks);
+    tcase_add_test (tcase, gives_back_a_set);
+    tcase_add_test (tcase, names_that_make_no_sense);
     tcase_add_test (tcase, claims);
     tcase_add_test (tcase, no_process_of_this_host);
     tcase_add_test (tcase, a_session_is_cut);

@@ -464,6 +464,24 @@ read_force (lk_ask *self)
     needs (self, !self->force, "request", "is there, and so is 'force'");
 }
 
+/*  A server that does not know the request of another one goes by them. */
+static void
+read_names (lk_ask *self)
+{
+    self->core.listed = self->far && has (self, "locks");
+    needs (self, self->far, "locks", "is for applications on other machines");
+    if (self->core.listed) {
+        read_set (self);
+        needs (self, self->named != 0 && !self->has_key, "locks",
+               "needs 'request', and no 'key'");
+        needs (self, self->claimed == 0, "locks",
+               "has an item with a token, which UNLOCK does not say");
+    } else if (has (self, "object") || has (self, "object_hex") || self->has_key
+               || self->named == 0) {
+        read_object (self);
+    }
+}
+
 bool
 lk_ask_unlock (lk_ask *self, const lk_message *message)
 {
@@ -473,10 +491,7 @@ lk_ask_unlock (lk_ask *self, const lk_message *message)
     self->named = (uint64_t) read_number (self, "request", 1, INT64_MAX, 0);
     self->has_key = read_hex (self, "key", &self->core.key);
     read_force (self);
-    if (has (self, "object") || has (self, "object_hex") || self->has_key
-        || self->named == 0) {
-        read_object (self);
-    }
+    read_names (self);
     if (!self->has_key && self->named == 0 && !self->force) {
         complain (self, "request", "is missing, and so are 'key' and 'force'");
     }

@@ -100,21 +100,22 @@ ended (const holder *self, lk_err error)
     if (error == LK_RELEASED) {
         return LK_EXIT_OK;
     }
-    return lk_cli_say_lost (self->options, self->lock, error);
+    return lk_cli_say_lost (self->watch.session, self->options, self->lock,
+                            error);
 }
 
-/*  We are told to end, or our owner has ended. Who lingers gives nothing back:
- *  not even the session may do so. */
+/*  We are told to end, or our owner has ended. What lingers is not given
+ *  back. */
 static int
-leave (const holder *self, int code)
+leave (holder *self, int code)
 {
-    if (lk_lock_held (self->lock)) {
-        if (self->options->linger_ms > 0) {
-            _exit (LK_EXIT_OK);
-        }
-        return LK_EXIT_OK;
+    if (!lk_lock_held (self->lock)) {
+        return code;
     }
-    return code;
+    if (self->options->linger_ms > 0) {
+        (void) lk_lock_leave (&self->lock);
+    }
+    return LK_EXIT_OK;
 }
 
 /*  Before somebody relies on it for days. */

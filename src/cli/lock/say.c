@@ -312,12 +312,23 @@ lk_cli_say_failed (const lk_session *session, const lk_options *options,
                         problem[0] != '\0' ? problem : lk_err_text (error));
 }
 
+/*  The session noted it last. */
+static const char *
+loss_text (const lk_session *session, lk_err error)
+{
+    const char *problem = lk_session_problem (session);
+    if (error == LK_TIMEDOUT) {
+        return "its --duration is over";
+    }
+    return problem[0] != '\0' ? problem : lk_err_text (error);
+}
+
 int
-lk_cli_say_lost (const lk_options *options, const lk_lock *lock, lk_err error)
+lk_cli_say_lost (const lk_session *session, const lk_options *options,
+                 const lk_lock *lock, lk_err error)
 {
     const char *reason = lock != NULL ? lk_lock_reason (lock) : "";
-    return lk_cli_fail (
-        LK_EXIT_LOST, "lost '%s': %s%s%s", title_of (options).text,
-        error == LK_TIMEDOUT ? "its --duration is over" : lk_err_text (error),
-        reason[0] != '\0' ? ": " : "", reason);
+    return lk_cli_fail (LK_EXIT_LOST, "lost '%s': %s%s%s",
+                        title_of (options).text, loss_text (session, error),
+                        reason[0] != '\0' ? ": " : "", reason);
 }

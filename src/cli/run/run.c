@@ -67,8 +67,8 @@ obtain (runner *self)
             return LK_EXIT_OK;
         }
         if (self->watch.event.kind == LK_EVENT_LOST) {
-            return lk_cli_say_lost (self->options, self->lock,
-                                    self->watch.event.error);
+            return lk_cli_say_lost (self->watch.session, self->options,
+                                    self->lock, self->watch.event.error);
         }
         return lk_cli_say_failed (self->watch.session, self->options,
                                   self->watch.event.error);
@@ -189,9 +189,11 @@ end_job (runner *self)
 static int
 lose (runner *self, lk_err error)
 {
+    const lk_session *session = self->watch.session;
     self->watch.session = NULL;
     self->report.lost = true;
-    const int code = lk_cli_say_lost (self->options, self->lock, error);
+    const int code =
+        lk_cli_say_lost (session, self->options, self->lock, error);
     end_job (self);
     return code;
 }
@@ -345,7 +347,7 @@ give_back (runner *self, int code)
         return code;
     }
     self->report.lost = true;
-    return lk_cli_say_lost (self->options, NULL, ending);
+    return lk_cli_say_lost (self->watch.session, self->options, NULL, ending);
 }
 
 static int

@@ -183,13 +183,14 @@ class Driver:
             if word is not None:
                 return f"{kind} {word} {reason}"
 
-    async def do_unlock(self, name, key):
-        await self.session.unlock(name_of(name), key)
+    async def do_unlock(self, name, key, wait="wait=-1"):
+        await self.session.unlock(name_of(name), key,
+                                  timeout=seconds(wait[5:]))
         return "ok"
 
-    async def do_force(self, name, token, *reason):
+    async def do_force(self, name, token, reason, wait="wait=-1"):
         await self.session.force(name_of(name), token=int(token),
-                                 reason=" ".join(reason))
+                                 reason=reason, timeout=seconds(wait[5:]))
         return "ok"
 
     async def do_check(self, name, token):

@@ -6,19 +6,22 @@
 %w[ffi-rzmq json].each { |name| require name }
 
 class Lockkeeper # hears what comes during its calls only: ask held? often
-  # state: asked, held, over. next: when what is open is said again.
-  Request = Struct.new(*%i[serial command fields state told users next limit])
+  # state: asked, held, over. next: when what is open is said again. change: of
+  # type, if one is open. link, bound: of remote.rb
+  Request = Struct.new(*%i[serial command fields state told users next limit
+                           change link bound])
+  Link = Struct.new(*%i[socket host next]) # with a router
   NAME = %i[object object_hex zone context].freeze
   WHAT = { 'LOCKED' => %i[granted changed], 'LOCKFAILED' => %i[over unchanged],
            'UNLOCKED' => %i[over lost], 'LOCKCHECK' => %i[over] }.freeze
 
   def initialize(endpoint, name = "ruby-#{$$}")
-    @name, @host, @serial, @register_at = name, nil, 0, 0
+    @name, @serial, @links = name, 0, []
     @requests, @events, @pages, @mine = {}, [], {}, {}
-    @socket = (@context = ZMQ::Context.new).socket(ZMQ::DEALER)
-    @socket.setsockopt(ZMQ::LINGER, 1000)
-    @socket.connect(endpoint).zero? && 50.times { @host || pump(100) }
-    @host or raise "'#{endpoint}': #{@refused || 'no answer'}"
+    @context, @poller = ZMQ::Context.new, ZMQ::Poller.new
+    start(endpoint)
+    50.times { ready? || pump(100) }
+    ready? or raise "'#{endpoint}': #{@refused || 'no answer'}"
   end
 
   # Asks with the fields of LOCK; settle, or an event, has what came of it.
@@ -30,14 +33,19 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
 
   def change(lock, type, wait) # of a lock that is held, in the same way
     turn = lock.told['turn'] = lock.told['turn'].to_i + 1
-    lock.fields = { **lock.fields.slice(:pid, *NAME), type:, wait:, turn: }
+    lock.change = { type:, wait:, turn: }
     lock.limit, lock.next = nil, 0
     lock.tap { say_all }
   end
 
   def call(command, **fields) = settle(ask(command, fields))
-  def held?(lock) = pump(0) && lock.state == :held
-  def close = say('router@.', 'UNREGISTER', 0, nil) && @socket.close
+  def held?(lock) = work && lock.state == :held
+  def work = pump(0)
+
+  def close
+    say(@link, 'router@.', 'UNREGISTER', 0, nil)
+    @links.dup.each { |link| hang_up(link) }
+  end
 
   def settle(request)
     pump(100) while request.next
@@ -66,7 +74,23 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
 
   private
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
-  def loss(told) # why, or nil; the page's time is 0 as the session is changed
+  def start(endpoint) = @link = dial(endpoint)
+  def ready? = @link.host
+
+  def dial(endpoint, options = {})
+    socket = @context.socket(ZMQ::DEALER)
+    { ZMQ::LINGER => 1000, **options }.each { socket.setsockopt(_1, _2) }
+    @poller.register_readable(socket) if socket.connect(endpoint).zero?
+    self.class::Link.new(socket, nil, 0).tap { |link| @links << link }
+  end
+
+  def hang_up(link)
+    @poller.delete(@links.delete(link).socket)
+    link.socket.close
+  end
+
+  def loss(it) # why, or nil; the page's time is 0 as the session is changed
+    told = it.told
     return 'timedout' if told['until'].between?(0, now)
     return if told['static']
     page = @pages[told['session']] ||= File.open(told['lease_page']) rescue nil
@@ -80,57 +104,66 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
     (@requests[@serial] = it) && say_all && it
   end
 
-  def say(to, command, serial, fields)
-    texts = [to, "#{@name}@#{@host || '.'}", command]
+  def say(link, to, command, serial, fields)
+    texts = [to, "#{@name}@#{link.host || '.'}", command]
     rest = (texts.join + (fields ? JSON.generate(fields) : '')).b
     head = ['LK', 1, fields ? 1 : 0, 20 + rest.size, serial, *texts.map(&:size)]
-    @socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
+    link.socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
   end
 
-  def say_all # REGISTER all the time: so a restarted router knows of us
-    if now >= @register_at
-      @register_at = now + 500
-      say('router@.', 'REGISTER', 0, { service: @name, version: '1', pid: $$,
-                                       application: true, subscribe: [] })
-    end
+  def say_all
+    @links.each { |link| keep(link) }
     @requests.each_value do |it|
-      next if !@host || !it.next || now < it.next
-      it.next = now + 1000
-      it.limit ||= now + it.fields[:wait] if it.fields.fetch(:wait, -1) >= 0
-      it.fields[:wait] = [it.limit - now, 0].max if it.limit
-      say('lock@.', it.command, it.serial, it.fields)
+      next if !ready? || !it.next || now < it.next
+      it.next, fields = now + 1000, it.change || it.fields
+      it.limit ||= now + fields[:wait] if fields.fetch(:wait, -1) >= 0
+      fields[:wait] = [it.limit - now, 0].max if it.limit
+      say(@link, 'lock@.', it.command, it.serial, wording(it))
     end
+  end
+
+  def keep(link) # REGISTER all the time: so a restarted router knows of us
+    return if now < link.next
+    link.next = now + 500
+    say(link, 'router@.', 'REGISTER', 0, { service: @name, version: '1',
+                                           pid: $$, application: true })
+  end
+
+  def wording(it)
+    it.change ? { **it.fields.slice(:pid, *NAME), **it.change } : it.fields
   end
 
   def pump(ms) # says what is due, hears what came or comes, looks at the leases
     say_all
-    @socket.setsockopt(ZMQ::RCVTIMEO, ms)
-    while @socket.recv_string(frame = +'') >= 0
-      frame = hear_first(frame) while frame.to_s.bytesize >= 20
-      @socket.setsockopt(ZMQ::RCVTIMEO, 0)
+    @poller.poll(ms)
+    @poller.readables.dup.each do |socket|
+      while (link = @links.find { _1.socket == socket }) &&
+            socket.recv_string(frame = +'', ZMQ::DONTWAIT) >= 0
+        frame = hear_first(link, frame) while frame.to_s.bytesize >= 20
+      end
     end
     @requests.values.each do |it|
-      lost = it.state == :held && loss(it.told)
+      lost = it.state == :held && loss(it)
       late = 'disconnected' if it.state == :asked && it.limit&.<(now - 3000)
       become(it, lost ? :lost : :over, 'error' => lost || late) if lost || late
       @requests.delete(it.serial) if late # LOCKED of it is given back
     end
   end
 
-  def hear_first(frame) # what is left of a frame behind its first message
+  def hear_first(link, frame) # what is left of a frame behind its first message
     tag, version, flags, size, serial, *sizes = frame.unpack('a2CCNQ>C3')
     at = 20 + sizes.sum
     return if [tag, version] != ['LK', 1] || !size.between?(at, frame.bytesize)
     texts = frame[20..].unpack(sizes.map { |one| "a#{one}" }.join)
     body = flags & 3 == 1 ? JSON.parse(frame[at...size]) : {}
-    hear(*texts[1..], @requests[serial], serial, body)
+    hear(link, *texts[1..], @requests[serial], serial, body)
     frame[size..]
   end
 
-  def hear(from, command, it, serial, body)
-    return unless from =~ /^router@/ || from == "lock@#{@host}"
+  def hear(link, from, command, it, serial, body)
+    return unless from =~ /^router@/ || from == "lock@#{link.host}"
     case command
-    when 'READY' then @host = body['host']
+    when 'READY' then link.host = body['host']
     when 'REFUSE' then @refused = body['reason']
     when 'LOCKJEOPARDY'
       @events << [body['danger'] ? :jeopardy : :safe, it] if it&.state == :held
@@ -142,8 +175,9 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
 
   def become(it, what, body) # but what was said to a former change
     return if it.state == :over || what.end_with?('changed') &&
-              !(it.next && it.told['turn'] == body['turn'])
-    it.next, it.state = nil, %i[over lost].include?(what) ? :over : :held
+              !(it.change && it.change[:turn] == body['turn'])
+    it.next, it.change = nil, nil
+    it.state = %i[over lost].include?(what) ? :over : :held
     it.told = it.told.except('error').merge(body)
     it.command == 'LOCK' ? @events << [what, it] : @requests.delete(it.serial)
   end

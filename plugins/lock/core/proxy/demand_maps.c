@@ -128,13 +128,15 @@ lk_demand_by_name (const lk_proxy *proxy, uint32_t app, uint64_t app_serial)
     return link ? by_name (link) : NULL;
 }
 
+/*  One of another machine its home knows by its owner, who may come back and
+ *  give it back. Protocol 9.20: Not moved. */
 static bool
 is_heirloom (const lk_demand *demand, uint64_t key, lk_name object,
              lk_lock_type type)
 {
     const lk_name *name = &demand->ticket.object;
     return demand->ticket.key == key && demand->ticket.mode.type == type
-           && name->size == object.size
+           && demand->ticket.remote.number == 0 && name->size == object.size
            && memcmp (name->data, object.data, name->size) == 0;
 }
 
