@@ -26,7 +26,7 @@ lockkeeper.aio, and the interface of the module clusterlock in
 lockkeeper.clusterlock. The whole story is in lockkeeper-python(7).
 """
 
-from ._core import VERSION as __version__
+from ._attach import VERSION as __version__
 from ._locks import Lock, LockSet, RWLock, Semaphore, default_session
 from ._look import Happening, History, Member, Status, Ticket
 from ._others import Check

@@ -216,7 +216,7 @@ class Handle:
     def _loss(self, entry: Entry) -> LockLost:
         reason = "disconnected"
         if self._driver.is_alive:
-            reason = self._driver.core.book.why_over(entry, now_ms()) \
+            reason = self._driver.way.book.why_over(entry, now_ms()) \
                 or "isolated"
         return self._lost(entry, reason)
 
@@ -293,12 +293,12 @@ class Handle:
         except LockLost:
             self._reset()
             raise
-        book = self._driver.core.book
+        book = self._driver.way.book
         entry = book.lock(self._wish, wait_ms, now_ms(), weakref.ref(self))
         self._enter(entry)
         try:
-            if self._driver.core.refusal:
-                book.give_up("refused", self._driver.core.refusal, now_ms())
+            if self._driver.way.refusal:
+                book.give_up("refused", self._driver.way.refusal, now_ms())
             yield Until(lambda: entry.life is not Life.ASKED)
             if not entry.holds:
                 raise self._wish.about(error_of(
@@ -316,13 +316,13 @@ class Handle:
             self._depth -= 1
         elif entry is not None:
             if len(entry.users) == 1:
-                self._driver.core.book.forget(entry, now_ms())
+                self._driver.way.book.forget(entry, now_ms())
             self._reset()
 
     def _release_steps(self, wait_ms: int, owner: Any) -> Steps[bool]:
         """Gives it back; whether that was confirmed."""
         self._turn()  # whether it is still held
-        book, entry = self._driver.core.book, self._acquired()
+        book, entry = self._driver.way.book, self._acquired()
         self._check_owner(owner)
         if self._depth > 1:
             self._depth -= 1
@@ -361,7 +361,7 @@ class Handle:
     def _change_steps(self, wanted: str, wait_ms: int) -> Steps[None]:
         """From shared to exclusive, or back, without giving it back."""
         self._turn()  # whether it is still held
-        book, entry = self._driver.core.book, self._ensure()
+        book, entry = self._driver.way.book, self._ensure()
         if self._wish.is_set or entry.type == SEMAPHORE \
                 or wanted not in (EXCLUSIVE, SHARED):
             raise Invalid("only between exclusive and shared can a type "
@@ -387,7 +387,7 @@ class Handle:
             raise Invalid("what can be left is a static or lingering lock "
                           "that is held and was acquired once")
         key = self.key
-        self._driver.core.book.leave(entry, now_ms())
+        self._driver.way.book.leave(entry, now_ms())
         self._reset()
         yield from ()
         return key

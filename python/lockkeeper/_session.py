@@ -74,7 +74,7 @@ class Session:
 
     def __repr__(self) -> str:
         state = "open" if self._driver.is_alive else "closed"
-        return f"<Session {self._driver.core.name}@{self.host}: {state}>"
+        return f"<Session {self._driver.way.name}@{self.host}: {state}>"
 
     def __reduce__(self) -> NoReturn:
         refuse_copy(self)
@@ -110,7 +110,7 @@ class Session:
     @property
     def host(self) -> str:
         """This host's name, as its router calls it."""
-        return self._driver.core.host
+        return self._driver.way.host
 
     @property
     def closed(self) -> bool:

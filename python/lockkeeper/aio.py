@@ -30,8 +30,8 @@ from typing import Optional, Set
 from typing import Type, TypeVar
 
 from . import _look, _others, _wish
+from ._attach import READY
 from ._book import JEOPARDY, LOST, SAFE, Told
-from ._core import READY
 from ._drive import CONNECT_S, Driver, Steps, Until
 from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
 from ._lease import FOREVER, now_ms
@@ -154,7 +154,7 @@ class Session:
             raise Misuse("the session was opened before")
         self._watching = _Watch(self, asyncio.get_running_loop())
         self._made = Driver(self._endpoint, self._name)
-        self._made.link.before_close = self._watching.clear
+        self._made.way.watch(self._watching.clear)
         self._drop = weakref.finalize(
             self, _abandon, self._watching, self._made)
         self._drop.atexit = False
@@ -172,7 +172,7 @@ class Session:
         if driver is None or driver.closed or os.getpid() != driver.pid:
             return
         try:
-            if driver.core.state == READY and driver.broken is None:
+            if driver.way.state == READY and driver.broken is None:
                 await self._carry_out(driver.close_steps())
         finally:
             driver.closed = True
@@ -224,7 +224,7 @@ class Session:
     @property
     def host(self) -> str:
         """This host's name, as its router calls it."""
-        return self._driver.core.host
+        return self._driver.way.host
 
     @property
     def closed(self) -> bool:
@@ -362,7 +362,7 @@ class Session:
             raise
         for event in told:
             self._tell(event)
-        self._watch.set(set(driver.link.descriptors()))
+        self._watch.set(set(driver.way.descriptors()))
         self._wake_waiters()
         self._rearm()
 
@@ -385,7 +385,7 @@ class Session:
     def _rearm(self) -> None:
         due = min((until.end_ms for until in self._waiters.values()),
                   default=FOREVER)
-        self._watch.set_timer(min(due, self._driver.core.deadline()))
+        self._watch.set_timer(min(due, self._driver.way.deadline()))
 
     def _tell(self, told: Told) -> None:
         for user in told.entry.users:
