@@ -14,8 +14,9 @@ from typing import Tuple, TypeVar
 
 from ._attach import READY, REFUSED
 from ._book import Told
-from ._config import find_endpoints
+from ._config import find_client, find_endpoints
 from ._entry import Entry
+from ._far import Far
 from ._frame import Body
 from ._lease import FOREVER, now_ms
 from ._near import Near
@@ -52,13 +53,17 @@ class Driver:
     """A way to a lock service, and who uses it. Not for several threads at
     once."""
 
-    def __init__(self, endpoint: Optional[str], name: Optional[str]) -> None:
+    def __init__(self, endpoint: Optional[str], name: Optional[str],
+                 client: Optional[str]) -> None:
         self.pid = os.getpid()
         self.broken: Optional[BaseException] = None
         self.closed = False  # the user closed it
         check_str(endpoint, "an endpoint")
-        check_str(name, "a name of a session")
-        self.way: Way = Near(find_endpoints(endpoint) or [""], name or "")
+        check_str(client, "the path of a client file")
+        name = check_str(name, "a name of a session")
+        file = find_client(client, endpoint)
+        self.way: Way = Far(file, name) if file is not None \
+            else Near(find_endpoints(endpoint) or [""], name)
         #: What each thread or task has of each name, to be entered again.
         self.mine: Dict[Place, List[Entry]] = {}
 
@@ -95,7 +100,7 @@ class Driver:
     #   -------------------------------------------------------- steps
 
     def connect_steps(self, connect_ms: int) -> Steps[None]:
-        """Waits for the router."""
+        """Waits for the router, or a server."""
         way = self.way
         yield Until(lambda: way.state in (READY, REFUSED), end_of(connect_ms))
         if way.state == READY:
@@ -121,7 +126,8 @@ class Driver:
 
     def close_steps(self) -> Steps[None]:
         """Gives back all but static locks. The router tells the lock service
-        that we are gone, so nothing leaks if this does not get through."""
+        that we are gone, or a lease is over, so nothing leaks if this does not
+        get through."""
         book = self.way.book
         self.closed = True
         book.abandon_all(now_ms())

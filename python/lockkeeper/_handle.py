@@ -55,6 +55,9 @@ class Handle:
         self._reentrant = reentrant
         self._session = self._find_session(session)
         self._driver: Driver = self._session._driver
+        objection = self._driver.way.objection(wish)
+        if objection:
+            raise Invalid(objection)
         self._entry: Optional[Entry] = None
         self._busy = False  # asked for or not given back, by ``_owner``
         self._owner: Any = None

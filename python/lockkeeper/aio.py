@@ -117,7 +117,8 @@ def _abandon(watch: _Watch, driver: Driver) -> None:
 
 
 class Session:
-    """A way to the lock service of this host, for one event loop.
+    """A way to the lock service of this host, or of others, for one event
+    loop.
 
     The arguments are those of lockkeeper.Session. ``async with`` opens and
     closes it; or open() and close() do.
@@ -125,8 +126,9 @@ class Session:
 
     def __init__(self, endpoint: Optional[str] = None, *,
                  name: Optional[str] = None,
-                 connect_timeout: Optional[float] = CONNECT_S) -> None:
-        self._endpoint, self._name = endpoint, name
+                 connect_timeout: Optional[float] = CONNECT_S,
+                 client: Optional[str] = None) -> None:
+        self._endpoint, self._name, self._client = endpoint, name, client
         self._connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
         self._made: Optional[Driver] = None
         self._watching: Optional[_Watch] = None
@@ -153,7 +155,7 @@ class Session:
         if self._made is not None:
             raise Misuse("the session was opened before")
         self._watching = _Watch(self, asyncio.get_running_loop())
-        self._made = Driver(self._endpoint, self._name)
+        self._made = Driver(self._endpoint, self._name, self._client)
         self._made.way.watch(self._watching.clear)
         self._drop = weakref.finalize(
             self, _abandon, self._watching, self._made)
@@ -223,7 +225,7 @@ class Session:
 
     @property
     def host(self) -> str:
-        """This host's name, as its router calls it."""
+        """As lockkeeper.Session.host."""
         return self._driver.way.host
 
     @property
