@@ -169,9 +169,9 @@ class Carrier:
             self._fail_change(entry, now_ms)
 
     def _fail_change(self, entry: Entry, now_ms: int) -> None:
-        entry.remark = "the server that granted it is left, and a static " \
-            "lock is changed there alone"
-        self.book.fail_change(entry, "disconnected", now_ms)
+        entry.remark = "the server that granted the static lock is in use " \
+            "no more, and no other one changes its type"
+        self.book.fail_change(entry, "invalid", now_ms)
 
     def _post(self, letter: Letter, now_ms: int) -> None:
         message = self._render(letter, now_ms)

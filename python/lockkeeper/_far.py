@@ -15,6 +15,7 @@ from ._attach import READY, SEEKING
 from ._carrier import Carrier, is_of_registration, read_letter
 from ._client_file import ClientFile
 from ._core import make_name
+from ._entry import Entry
 from ._frame import Message
 from ._lease import now_ms
 from ._places import NEVER, Kind, Letter
@@ -22,10 +23,16 @@ from ._questions import Question
 from ._servers import Servers
 from ._way import Way
 from ._wish import Wish
+from .errors import text_of
 
 _SILENT_FIFTHS = 2  # of a lease: so long a server may be silent
 _FIRST_MS = 300  # for the first lease, which what is asked for needs
 _AGAIN_MS = 1000  # until a server that forgets us is taken again
+
+_LOSSES = {
+    "disconnected": "no server answered for as long as its lease lasted",
+    "isolated": "the server lost touch with the leaders, and no other one "
+                "took over in time"}
 
 
 class Far(Way):
@@ -65,8 +72,20 @@ class Far(Way):
         return self._servers.problem()
 
     def objection(self, wish: Wish) -> str:
-        return "a lock that lingers is taken over on the host that it " \
-            "lingers on" if wish.key else ""
+        """Protocol 9.20: Not moved."""
+        return "what lingers is taken over by its key on a host alone, not " \
+            "from a machine without a router" if wish.key else ""
+
+    def turn_objection(self, entry: Entry) -> str:
+        lock = self._roam.locks.get(entry.serial)
+        return "" if lock is None or self._roam.may_turn(lock) else \
+            "a static lock changes its type only as long as the server " \
+            "that granted it is in use"
+
+    def loss(self, reason: str) -> str:
+        """What the words of an error say of this host is true of the
+        server's."""
+        return _LOSSES.get(reason) or text_of(reason)
 
     def ask(self, question: Question, now_ms: int) -> Question:
         self._carrier.questions.ask(question, self.book.next_serial(), now_ms)

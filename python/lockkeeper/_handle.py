@@ -17,7 +17,7 @@ from ._entry import Entry, Life
 from ._lease import FOREVER, now_ms
 from ._wish import EXCLUSIVE, SEMAPHORE, SHARED, Name, Wish
 from .errors import Busy, Invalid, LockLost, Misuse, TimedOut, error_of
-from .errors import refuse_copy, text_of
+from .errors import refuse_copy
 
 RELEASE_S = 5.0  # how long a release waits for its confirmation
 _SPARE_MS = 500  # where the length of a lease is not known
@@ -226,7 +226,7 @@ class Handle:
     def _lost(self, entry: Entry, reason: str) -> LockLost:
         comment = f" ({entry.comment})" if entry.comment else ""
         return self._wish.about(LockLost(
-            text_of(reason) + comment, reason, entry.comment), " is lost")
+            self._driver.way.loss(reason) + comment, reason, entry.comment), " is lost")
 
     #   -------------------------------------------------------- steps
 
@@ -369,6 +369,9 @@ class Handle:
                 or wanted not in (EXCLUSIVE, SHARED):
             raise Invalid("only between exclusive and shared can a type "
                           "change, and not of a set")
+        objection = self._driver.way.turn_objection(entry)
+        if objection:
+            raise self._wish.about(Invalid(objection))
         book.change(entry, wanted, wait_ms, now_ms())
         try:
             yield Until(lambda: entry.life is not Life.CHANGING)

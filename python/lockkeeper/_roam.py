@@ -223,12 +223,17 @@ class Roam:
         self._say(lock, now_ms)
         return lock
 
+    def may_turn(self, lock: RoamLock) -> bool:
+        """Whether a held lock can be of another type: its server alone knows
+        what is static. Protocol 9.20: Not moved."""
+        return not lock.is_kept or lock.number == self.places.current_number
+
     def turn(self, lock: RoamLock, turn: int, now_ms: int) -> bool:
         """A held lock is to be of another type: LOCK says so, from when it is
         not claimed any more until it is told. A later turn takes the place of
         one that is under way. False: the server that has a static lock is
         left."""
-        if lock.is_static and lock.number != self.places.current_number:
+        if not self.may_turn(lock):
             return False
         if turn > max(lock.turn, lock.turned):
             lock.turn = turn

@@ -12,8 +12,10 @@ import abc
 from typing import Callable, List
 
 from ._book import Book
+from ._entry import Entry
 from ._questions import Question
 from ._wish import Wish
+from .errors import text_of
 
 
 class Way(abc.ABC):
@@ -45,6 +47,14 @@ class Way(abc.ABC):
     def objection(self, wish: Wish) -> str:
         """Why no such lock can be had by it; empty: it can."""
         return ""
+
+    def turn_objection(self, entry: Entry) -> str:
+        """Why a held lock cannot be of another type; empty: it can."""
+        return ""
+
+    def loss(self, reason: str) -> str:
+        """Why a lock was lost, in a sentence."""
+        return text_of(reason)
 
     #   -------------------------------------------------------- work
 
