@@ -12,7 +12,8 @@
             pass
 
 Asks the lock service of this host through its router, see
-lockkeeper-router(8) and lockkeeper-lockd(8). There are
+lockkeeper-router(8) and lockkeeper-lockd(8); on a machine without a router
+those of other hosts, by a client file. There are
 
     Session     the way to the lock service; locks that are made without one
                 share one for the process (default_session)
