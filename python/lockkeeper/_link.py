@@ -21,11 +21,10 @@ from .errors import Invalid
 
 UP, DOWN = "up", "down"
 _UP = zmq.EVENT_HANDSHAKE_SUCCEEDED
-_DENIED = (zmq.EVENT_DISCONNECTED
-           | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
-           | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
-           | zmq.EVENT_HANDSHAKE_FAILED_AUTH)
-_DOWN = _DENIED | zmq.EVENT_CLOSED
+_DOWN = (zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
+         | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+         | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+         | zmq.EVENT_HANDSHAKE_FAILED_AUTH)
 _IPC = "ipc://"
 _LINGER_MS = 500
 _PATH_MAX = 107
@@ -76,9 +75,9 @@ class Link:
         self._owns = context is None
         self._context = context or zmq.Context(io_threads=1)
         self._keys = keys
-        #: Whether the connection was up, and whether whoever is there has
-        #: turned us down before.
-        self.was_up = self.was_denied = False
+        #: Whether the connection was up; and the event that ended it before.
+        self.was_up = False
+        self.ended_by = 0
         self._socket: Any = None
         self._monitor: Any = None
         #: Called ahead of closing what ``descriptors`` are of.
@@ -88,7 +87,7 @@ class Link:
         """Begins to connect; UP or DOWN follows. False if that cannot be now,
         since there are no descriptors for example."""
         self.close_socket(0)
-        self.was_up = self.was_denied = False
+        self.was_up, self.ended_by = False, 0
         try:
             self._open(endpoint, ipv6)
         except zmq.ZMQError:
@@ -144,7 +143,8 @@ class Link:
                 break
             number = int.from_bytes(parts[0][:2], "little")
             self.was_up |= bool(number & _UP)
-            self.was_denied |= bool(number & _DENIED) and not self.was_up
+            if number & _DOWN and not self.was_up:
+                self.ended_by = self.ended_by or number
             words.append(UP if number & _UP else DOWN)
         return words
 

@@ -32,8 +32,8 @@ _IDLE_MS = 5000  # nothing was said to it for so long: hang up
 _SEEK_MS = 500  # one that ended the connection is sought that often
 _LINGER_MS = 500
 
-_DENIED = "it does not know our key, has another one than we know, or is " \
-    "no server of clients"
+_UNKNOWN = "it does not know our key"
+_DENIED = "it has another key than we know, or is no server of clients"
 
 
 class Connection(Attach):
@@ -59,8 +59,14 @@ class Connection(Attach):
         return self.state == READY
 
     def _note_end(self) -> None:
-        self.why = _DENIED if self.link.was_denied else \
-            "it does not answer" if self.link.was_up else "connection refused"
+        if self.link.was_up:
+            self.why = "it does not answer"
+        elif self.link.ended_by == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
+            self.why = _UNKNOWN
+        elif self.link.ended_by == zmq.EVENT_CLOSED:
+            self.why = "connection refused"
+        else:
+            self.why = _DENIED
 
     def work(self, now_ms: int) -> List[Message]:
         """Reads all that is there."""

@@ -462,13 +462,15 @@ assert used() == before, (used(), before)
         self.assertEqual(done.returncode, 0)
 
     def test_unknown_key(self):
-        """a key that nobody knows is said so"""
+        """a key that nobody knows is said so, and so is one that we do not
+        know"""
         path = f"{SANDBOX}/stranger.conf"
         cli("client", "new", path)
         with open(path, "a", encoding="ascii") as file:
-            for address, key in servers[:2]:
+            for (address, _), (_, key) in zip(servers, servers[:1] * 2):
                 file.write(f'    server = "tcp://{address} {key}"\n')
-        with self.assertRaisesRegex(Disconnected, "does not know our key"):
+        with self.assertRaisesRegex(
+                Disconnected, "does not know our key.*it has another key"):
             lockkeeper.Session(client=path, connect_timeout=1)
 
     def test_many(self):

@@ -135,7 +135,8 @@ class FakeLink:
     """A connection that the test plays."""
 
     def __init__(self, *_):
-        self.was_up = self.was_denied = self.is_open = False
+        self.was_up = self.is_open = False
+        self.ended_by = 0
         self.before_close = None
         self.words = []
         self.sent = []
@@ -195,8 +196,8 @@ class Choices(unittest.TestCase):
         self.links[place].words.append((_link.UP, b""))
         self.hear(place, "READY", host=f"h{place}")
 
-    def be_down(self, place, denied=False):
-        self.links[place].was_denied = denied
+    def be_down(self, place, event=zmq.EVENT_CLOSED):
+        self.links[place].ended_by = event
         self.links[place].words.append((_link.DOWN, b""))
 
     def test_first(self):
@@ -239,10 +240,19 @@ class Choices(unittest.TestCase):
         self.choose()
         self.assertTrue(self.all._all[1].is_tried)
         self.assertIn("'tcp://h0:1': connection refused", self.all.problem())
-        self.be_down(1, denied=True)
+        self.be_down(1, zmq.EVENT_HANDSHAKE_FAILED_AUTH)
         self.choose()
-        self.assertIn("'tcp://h1:1': it does not know our key",
-                      self.all.problem())
+        self.be_down(2, zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
+        self.choose()
+        self.assertIn("'tcp://h1:1': it does not know our key; "
+                      "'tcp://h2:1': it has another key", self.all.problem())
+
+    def test_turned_down(self):
+        """so is one whose router has no use for us"""
+        for place in range(2):
+            self.choose()
+            self.be_down(place)
+        self.choose()
         self.links[2].words.append((_link.UP, b""))
         self.hear(2, "REFUSE", reason="no room")
         self.choose()
