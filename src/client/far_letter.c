@@ -76,6 +76,7 @@ render_lock (const lk_far_lock *lock, const lk_roam_letter *letter,
     if (letter->asked_before) {
         lk_message_set_flag (message, "again", true);
     }
+    lk_message_set_number (message, "sent", letter->sent);
     return message;
 }
 

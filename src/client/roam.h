@@ -57,7 +57,7 @@ typedef struct {
     int64_t left_ms; /* LOCK that claims: held still so long; REGISTER: session
                           lease; LEASE: answer; LOCKED: the duration ends so
                           long after `sent`, -1: it has none */
-    int64_t sent;    /* REGISTER, LEASE, and its answer: the own clock */
+    int64_t sent;    /* REGISTER, LEASE, and its answer, LOCK: the own clock */
     bool asked_before; /* LOCK: in an earlier registration */
 } lk_roam_letter;
 

@@ -109,6 +109,7 @@ say_lock (lk_roam *self, lk_roam_lock *lock, const lk_roam_place *place,
     lk_roam_letter letter = {.kind = LK_ROAM_LOCK,
                              .serial = lock->serial,
                              .user = lock->user,
+                             .sent = now_ms,
                              .asked_before = lock->claimed_ms != LK_ROAM_NEVER};
     if (lock->state == LK_ROAM_HELD) {
         letter.token = lock->token;

@@ -14,14 +14,19 @@ declare -A to from pid
 
 #   start NAME HOST
 start () {
+    start_with "$1" "LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/$2/router"
+}
+
+#   start_with NAME VARIABLE=VALUE...
+start_with () {
     local name=$1 in out
+    shift
     mkfifo "$work/$name.in" "$work/$name.out"
     (
         for fd in "${to[@]}" "${from[@]}"; do
             exec {fd}>&- # else others would not see their ends
         done
-        LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/$2/router \
-            exec "$BUILD/tests/cluster/actor"
+        exec env "$@" "$BUILD/tests/cluster/actor"
     ) <"$work/$name.in" >"$work/$name.out" &
     pid[$name]=$!
     exec {in}>"$work/$name.in" {out}<"$work/$name.out"

@@ -9,6 +9,8 @@
 
 #include "world.h"
 
+#define SUPERSEDES 300 /* changes in a thousand, of those that are open */
+
 /*  -------------------------------------------------------- wishes */
 
 static void
@@ -52,13 +54,15 @@ sim_remote_wish (sim_world *world, const sim_remote *self, uint8_t object,
 
 /*  -------------------------------------------------------- changes of type */
 
+/*  One sometimes takes the place of another one. */
 bool
 sim_remote_changes (sim_world *world, sim_remote *self, sim_want *want)
 {
     const sim_who who = sim_remote_who (world, self, want);
     uint32_t turn;
 
-    if (want->count > 1 || want->lock->turn != 0
+    if (want->count > 1
+        || (want->lock->turn != 0 && !sim_chance (world, SUPERSEDES))
         || !sim_chance (world, world->remotes.habits.change)) {
         return false;
     }

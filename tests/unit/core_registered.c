@@ -340,6 +340,27 @@ START_TEST (a_later_clock_counts_where_it_may)
 }
 END_TEST
 
+/*  It was said before it could be granted, whatever the host's clock shows; but
+ *  not each time that it was said again. */
+START_TEST (the_clock_of_lock_counts)
+{
+    register_as (1);
+    lk_app_request request = request_of (1);
+    request.duration_ms = 3000;
+    request.sent = 9700;
+    lock (request);
+    request.sent = 9900;
+    lock (request);
+    lease (9500);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.left_ms = 2000;
+    message.as.reply.as_of = now_ms;
+    give (1, &message);
+    ck_assert_int_eq (told_of (LK_ANSWER_LOCKED)->sent, 9700);
+    ck_assert_int_eq (told_of (LK_ANSWER_LOCKED)->left_ms, 2000);
+}
+END_TEST
+
 /*  While it was suspended, maybe: leaders of the terms between may have begun
  *  with nothing. */
 START_TEST (a_term_that_is_not_the_next_ends_all)
@@ -437,6 +458,7 @@ main (void)
     tcase_add_test (tests, a_set_of_which_one_has_moved_is_not_held);
     tcase_add_test (tests, a_duration_counts_by_its_own_clock);
     tcase_add_test (tests, a_later_clock_counts_where_it_may);
+    tcase_add_test (tests, the_clock_of_lock_counts);
     tcase_add_test (tests, a_term_that_is_not_the_next_ends_all);
     tcase_add_test (tests, much_is_asked_and_all_goes_on);
     tcase_add_test (tests, a_claim_in_doubt_is_reported);

@@ -223,10 +223,11 @@ START_TEST (locks)
     ck_assert_uint_eq (asked->far.drawn, DRAWN);
     ck_assert (!asked->asked_before);
     ck_assert_int_eq (asked->left_ms, 0);
+    ck_assert_int_eq (asked->sent, 71200);
     ck_assert_uint_eq (asked->owner.size, strlen (FAR));
     lk_answer *answer = next_answer (LK_ANSWER_LOCKED, app, 1);
     answer->until_ms = bus.now_ms + 30000; /* by the clock of this host */
-    answer->sent = 71000;
+    answer->sent = 71200;
     answer->left_ms = 29500;
     tick ();
     says ("app-locked-far");

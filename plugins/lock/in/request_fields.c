@@ -378,7 +378,7 @@ static void
 read_registration (lk_ask *self, bool has_drawn)
 {
     static const char *const fields[] = {"registration", "drawn", "again",
-                                         "left"};
+                                         "left", "sent"};
     lk_app_request *core = &self->core;
     for (size_t i = 0; !self->far && i < sizeof fields / sizeof fields[0];
          i++) {
@@ -442,6 +442,7 @@ lk_ask_lock (lk_ask *self, const lk_message *message)
     check_turn (self);
     read_registration (self, true);
     core->asked_before = self->far && read_flag (self, "again");
+    core->sent = self->far ? read_number (self, "sent", 0, TIME_MAX, 0) : 0;
     read_resume (self);
     if (self->core.listed) {
         check_set (self);

@@ -139,7 +139,8 @@ typedef struct {
     int64_t left_ms;   /* REGISTER: its session lease; LOCK with a token, or
                           claims: it is held by an earlier registration, still
                           so long */
-    int64_t sent;      /* REGISTER, LEASE: the application's clock */
+    int64_t sent;      /* REGISTER, LEASE, LOCK: the application's clock; of
+                          LOCK 0: it does not say */
     bool asked_before; /* LOCK: in an earlier registration */
 } lk_app_request;
 

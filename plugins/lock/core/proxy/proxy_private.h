@@ -87,6 +87,7 @@ typedef struct lk_demand {
                               else ends that; INT64_MAX */
     int64_t as_of_ms;      /* ... as its home knew it then; */
     int64_t sent; /* a remote one's: its application's clock, before that */
+    int64_t said; /* ... when it said LOCK; 0: it does not say */
     int64_t linger_until_ms;
     int64_t sent_ms;
     struct lk_set *set;     /* that it is a member of; NULL; it is told then */

@@ -96,8 +96,9 @@ void lk_registration_claims (lk_proxy *proxy, lk_demand *demand,
 bool lk_registration_dates (const lk_proxy *proxy, const lk_demand *demand,
                             const lk_msg_reply *reply, int64_t *sent);
 
-/*  The latest that is known of its clock. */
-int64_t lk_registration_sent (const lk_proxy *proxy, uint32_t app);
+/*  The latest that is known of its clock, which showed `said` once. */
+int64_t lk_registration_sent (const lk_proxy *proxy, uint32_t app,
+                              int64_t said);
 
 /*  Whose request it is; of none on another machine number 0. */
 lk_far_id lk_far_id_of (const lk_app_request *request);

@@ -245,6 +245,12 @@ lk_registration_note_end (lk_registration *self, uint64_t serial)
 
 /*  -------------------------------------------------------- durations */
 
+static int64_t
+later (int64_t one, int64_t other)
+{
+    return one > other ? one : other;
+}
+
 /*  That of REGISTER stays in its place. */
 void
 lk_registration_note_clock (const lk_proxy *proxy, lk_registration *self,
@@ -259,7 +265,8 @@ lk_registration_note_clock (const lk_proxy *proxy, lk_registration *self,
 }
 
 /*  A clock that was heard before the ping, or LOCK, that the home knows was
- *  sent before what it counts: by the host's clock, that may stand still.
+ *  sent before what it counts: by the host's clock, that may stand still. That
+ *  of its own LOCK was said before in any case.
  *  Protocol 9.20: Durations. */
 bool
 lk_registration_dates (const lk_proxy *proxy, const lk_demand *demand,
@@ -272,25 +279,25 @@ lk_registration_dates (const lk_proxy *proxy, const lk_demand *demand,
     if (!self || reply->left_ms < 0) {
         return true;
     }
-    bool found = self->clocks <= LK_FAR_CLOCKS_KEPT;
-    *sent = self->clock[0].sent;
+    bool found = demand->said > 0 || self->clocks <= LK_FAR_CLOCKS_KEPT;
+    *sent = later (self->clock[0].sent, demand->said);
     for (size_t i = 1; i < LK_FAR_CLOCKS_KEPT && i < self->clocks; i++) {
         if (self->clock[i].heard_ms < reply->as_of) {
             found = true;
-            *sent = self->clock[i].sent > *sent ? self->clock[i].sent : *sent;
+            *sent = later (self->clock[i].sent, *sent);
         }
     }
     return found;
 }
 
 int64_t
-lk_registration_sent (const lk_proxy *proxy, uint32_t app)
+lk_registration_sent (const lk_proxy *proxy, uint32_t app, int64_t said)
 {
     const lk_registration *self = lk_registration_of_app (proxy, app);
-    int64_t sent = self ? self->clock[0].sent : 0;
+    int64_t sent = self ? later (self->clock[0].sent, said) : 0;
     for (size_t i = 1; self && i < LK_FAR_CLOCKS_KEPT && i < self->clocks;
          i++) {
-        sent = self->clock[i].sent > sent ? self->clock[i].sent : sent;
+        sent = later (self->clock[i].sent, sent);
     }
     return sent;
 }

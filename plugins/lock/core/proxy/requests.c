@@ -230,6 +230,7 @@ static void
 note_far (lk_proxy *proxy, lk_demand *demand, const lk_app_request *request)
 {
     demand->ticket.remote = lk_far_id_of (request);
+    demand->said = request->sent;
     lk_registration_claims (proxy, demand, request);
 }
 

@@ -168,6 +168,7 @@ lk_set_new (lk_proxy *proxy, const lk_app_request *request)
     self->linger_ms = request->linger_ms;
     self->guarded = request->guarded;
     self->far = request->far.number != 0;
+    self->said = request->sent;
     self->count = request->rest_count + 1;
     self->member = lk_alloc (self->count * sizeof (lk_demand *));
     self->name_of = lk_alloc (self->count * sizeof (lk_name));
@@ -253,7 +254,8 @@ lk_set_locked (lk_proxy *proxy, lk_demand *member)
     }
     self->state = LK_SET_HELD;
     self->granted_ms = proxy->core->now_ms;
-    self->sent = lk_registration_sent (proxy, (uint32_t) self->name[0]);
+    self->sent =
+        lk_registration_sent (proxy, (uint32_t) self->name[0], self->said);
     lk_set_until (proxy, self, self->duration_ms);
     lk_set_tell_locked (proxy, self);
     lk_jeopardy_look_at_set (proxy, self);

@@ -34,6 +34,7 @@ typedef struct lk_set {
     bool danger;        /* HELD: it was told so */
     bool guarded;       /* lk_stopping_time () */
     bool far;           /* of an application on another machine */
+    int64_t said;       /* ... its clock when it said LOCK, 0: unknown ... */
     int64_t sent;       /* ... HELD: its clock, and ours at most so late ... */
     int64_t granted_ms; /* ... when the duration began to count */
     uint32_t pid;

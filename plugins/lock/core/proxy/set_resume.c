@@ -63,7 +63,8 @@ lk_set_resumed (lk_proxy *proxy, lk_demand *member)
     }
     self->state = LK_SET_HELD;
     self->granted_ms = proxy->core->now_ms;
-    self->sent = lk_registration_sent (proxy, (uint32_t) self->name[0]);
+    self->sent =
+        lk_registration_sent (proxy, (uint32_t) self->name[0], self->said);
     lk_set_until (proxy, self, span_to (proxy, self->ends_ms));
     lk_set_tell_locked (proxy, self);
     lk_jeopardy_look_at_set (proxy, self);
