@@ -24,7 +24,7 @@ make_files () {
         key=$("$lockkeeper" client new "$file" 2>/dev/null) &&
             on h1 "$lockkeeper" clients add "bench${file##*.}" "$key" \
                 2>/dev/null | grep server | head -n 1 >>"$file" &&
-            grep -q 'server =' "$file" || return 1
+            grep -q '^ *server = ' "$file" || return 1
     done
 }
 
