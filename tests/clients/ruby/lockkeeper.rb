@@ -56,8 +56,8 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   def release(lock) # or takes its request back
     return {} if (lock.users -= 1).positive?
     leave(lock)
-    name = lock.fields.slice(*NAME)
-    call('UNLOCK', **name, request: lock.serial, **lock.told.slice('key'))
+    key = lock.told.slice('key').transform_keys(&:to_sym)
+    call('UNLOCK', **name_of(lock), request: lock.serial, **key)
   end
 
   def leave(lock) # late answers find it for a while, and are no strangers'
@@ -74,6 +74,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
 
   private
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
+  def name_of(it) = it.fields.slice(*NAME)
   def start(endpoint) = @link = dial(endpoint)
   def ready? = @link.host
 
@@ -130,7 +131,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   end
 
   def wording(it)
-    it.change ? { **it.fields.slice(:pid, *NAME), **it.change } : it.fields
+    it.change ? { pid: $$, **name_of(it), **it.change } : it.fields
   end
 
   def pump(ms) # says what is due, hears what came or comes, looks at the leases

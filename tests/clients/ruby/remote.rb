@@ -27,6 +27,7 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
 
   private
   def ready? = @link
+  def name_of(it) = it.fields.slice(:locks, *NAME) # other servers need all
 
   def start(file)
     lines = File.read(file).scan(/^ +([a-z-]+) *= *"?([^"\n]+)/)
@@ -129,7 +130,7 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
 
   # A set that waits has some of its locks at the former server.
   def begin_anew(it)
-    ask('UNLOCK', { request: it.serial, **it.fields.slice(:locks, *NAME) })
+    ask('UNLOCK', { request: it.serial, **name_of(it) })
     @requests.delete(it.serial)
     it.serial, it.link = @serial += 1, nil
     @requests[it.serial] = it
