@@ -11,6 +11,7 @@
 #include "leading.h"
 
 #include "lib/suite.h"
+#include "unsaved.h"
 
 #define HOST 5
 #define DURATION 1000
