@@ -12,7 +12,8 @@
             pass
 
 Asks the lock service of this host through its router, see
-lockkeeper-router(8) and lockkeeper-lockd(8). There are
+lockkeeper-router(8) and lockkeeper-lockd(8); on a machine without a router
+those of other hosts, by a client file. There are
 
     Session     the way to the lock service; locks that are made without one
                 share one for the process (default_session)
@@ -26,7 +27,7 @@ lockkeeper.aio, and the interface of the module clusterlock in
 lockkeeper.clusterlock. The whole story is in lockkeeper-python(7).
 """
 
-from ._core import VERSION as __version__
+from ._attach import VERSION as __version__
 from ._locks import Lock, LockSet, RWLock, Semaphore, default_session
 from ._look import Happening, History, Member, Status, Ticket
 from ._others import Check

@@ -221,8 +221,13 @@ class Book:
 
     #   -------------------------------------------------------- time
 
+    @property
+    def _has_word(self) -> bool:
+        """Whether there is a lock service that tells why a lease ended."""
+        return not self.deserted
+
     def _reconsider(self, entry: Entry) -> None:
-        due = entry.due_at(self.deserted)
+        due = entry.due_at(self._has_word)
         if due != entry.due:
             entry.due = due
             if due != FOREVER:
@@ -239,7 +244,7 @@ class Book:
                 self._reconsider(entry)
 
     def _tick_entry(self, entry: Entry, now_ms: int) -> None:
-        if now_ms >= entry.told_at(self.deserted):
+        if now_ms >= entry.told_at(self._has_word):
             self._occur(entry, "expired", self._expiry(entry, now_ms), now_ms)
             return
         if entry.holds and now_ms >= entry.danger.look_at:
@@ -283,8 +288,8 @@ class Book:
 
     #   -------------------------------------------------------- messages
 
-    def _send_open(self, entry: Entry, now_ms: int) -> None:
-        """Sends the LOCK or UNLOCK that is open, once more."""
+    def _send(self, entry: Entry, now_ms: int) -> None:
+        """Sends the LOCK or UNLOCK that is open."""
         if entry.life is Life.ASKED:
             letter = _letter.lock(entry, now_ms)
         elif not entry.holds:
@@ -294,6 +299,10 @@ class Book:
         else:
             letter = _letter.change(entry, now_ms)
         self.messages.append(letter)
+
+    def _send_open(self, entry: Entry, now_ms: int) -> None:
+        """The same, which is repeated then."""
+        self._send(entry, now_ms)
         when_ms = now_ms + REPEAT_MS + _STEP_MS - 1
         entry.repeat_at = when_ms - when_ms % _STEP_MS
         self._reconsider(entry)
@@ -382,6 +391,8 @@ class Book:
         self._store_lease(entry, grant)
 
     def _store_lease(self, entry: Entry, grant: _letter.Grant) -> None:
+        if grant.is_far:
+            return  # which was lent already
         entry.lease_ms = grant.lease_ms
         entry.lease = self._lease = _lease.take(
             self._lease, grant.lease_page, grant.session,
@@ -422,13 +433,18 @@ class Book:
             error, entry.remark = "timedout", ""
             if entry.life is Life.ASKED and entry.tries \
                     and now_ms < entry.asked_at + entry.wait_ms:
-                del self._entries[entry.serial]
-                entry.serial, entry.tries = self.next_serial(), False
-                entry.due = FOREVER
-                self._entries[entry.serial] = entry
+                entry.tries = False
+                self._rename(entry, self.next_serial())
                 self._send_open(entry, now_ms)
                 return
         self._occur(entry, "refused", error, now_ms)
+
+    def _rename(self, entry: Entry, serial: int) -> None:
+        """It is another request from now on."""
+        del self._entries[entry.serial]
+        entry.serial = serial
+        entry.due = FOREVER
+        self._entries[serial] = entry
 
     def _on_unchanged(self, entry: Entry, error: str, now_ms: int) -> None:
         """Likewise, with the next turn."""
@@ -541,11 +557,14 @@ class Book:
         """By our own clock. A session whose lease ran out is over for the
         service, too, as soon as it looks at the clock; but if we could not
         read the page, ours may be wrong."""
+        self._lose(entry, Life.CLOSED if self._is_over(entry, error)
+                   else Life.ENDED, error)
+
+    def _is_over(self, entry: Entry, error: str) -> bool:
         going_on = entry.resuming and not self.deserted
-        is_over = error in ("isolated", "quorum", "disconnected") \
+        return error in ("isolated", "quorum", "disconnected") \
             and not going_on \
             and entry.lease is not None and entry.lease.lives
-        self._lose(entry, Life.CLOSED if is_over else Life.ENDED, error)
 
     def _do_over(self, entry: Entry, error: str, _now_ms: int) -> None:
         if not _is_kept(error):

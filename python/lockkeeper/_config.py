@@ -1,15 +1,20 @@
-#   _config.py - where the router of this host is
+#   _config.py - where the router of this host is, or other hosts are
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 """The endpoint: from the argument, $LOCKKEEPER_ENDPOINT, the host's
-configuration, or the default."""
+configuration, or the default; and the client file of a machine without a
+router, from the argument or $LOCKKEEPER_CLIENT."""
 
 from __future__ import annotations
 
 import os
 import re
 from typing import List, Optional
+
+from . import _client_file
+from ._client_file import ClientFile, is_far
+from .errors import Invalid
 
 DEFAULT = "ipc:///run/lockkeeper/router"
 CONFIG = "/etc/lockkeeper/lockkeeper.conf"
@@ -47,9 +52,33 @@ def read_endpoint(path: str) -> str:
     return said
 
 
+def _split(endpoints: str) -> List[str]:
+    return [one for one in re.split(r"[,\s]+", endpoints) if one]
+
+
 def find_endpoints(endpoint: Optional[str]) -> List[str]:
     """One or several, parted by commas or blanks, to be tried in turn."""
     if endpoint is None:
         endpoint = (os.environ.get("LOCKKEEPER_ENDPOINT")
                     or read_endpoint(CONFIG) or DEFAULT)
-    return [one for one in re.split(r"[,\s]+", endpoint) if one]
+    return _split(endpoint)
+
+
+def find_client(client: Optional[str],
+                endpoint: Optional[str]) -> Optional[ClientFile]:
+    """The client file, which counts unless the endpoint is one of this host;
+    None: there is none."""
+    path = client if client is not None \
+        else os.environ.get("LOCKKEEPER_CLIENT")
+    if client is None and (
+            not path or (endpoint is not None and not is_far(endpoint))):
+        return None
+    if endpoint is None:
+        servers = os.environ.get("LOCKKEEPER_ENDPOINT", "")
+        endpoint = servers if is_far(servers) else None
+    file = _client_file.read(path or "")
+    if endpoint is not None:
+        _client_file.redirect(file, _split(endpoint))
+    if not file.servers:
+        raise Invalid("the client file has no 'client/server'")
+    return file

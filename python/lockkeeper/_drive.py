@@ -1,4 +1,4 @@
-#   _drive.py - core and connection together
+#   _drive.py - what sessions do
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
@@ -7,20 +7,21 @@ and what is done with locks, as generators that yield what they wait for."""
 
 from __future__ import annotations
 
-import errno
 import os
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 from typing import Tuple, TypeVar
 
-from . import _link
+from ._attach import READY, REFUSED
 from ._book import Told
-from ._config import find_endpoints
-from ._core import READY, REFUSED, Core, Question
+from ._config import find_client, find_endpoints
 from ._entry import Entry
+from ._far import Far
 from ._frame import Body
 from ._lease import FOREVER, now_ms
-from ._link import Link
+from ._near import Near
+from ._questions import Question
+from ._way import Way
 from ._wish import check_str
 from .errors import Disconnected, Misuse, Refused, TimedOut
 
@@ -48,32 +49,21 @@ def end_of(wait_ms: int) -> int:
     return FOREVER if wait_ms < 0 else now_ms() + wait_ms
 
 
-def _why_not(endpoint: str) -> str:
-    """Why a router does not answer there."""
-    number = _link.probe(endpoint)
-    if number == 0:
-        return f"the router at '{endpoint}' does not answer"
-    why = os.strerror(number).lower()
-    if number == errno.EACCES:
-        return f"no access to the router at '{endpoint}': {why}"
-    return f"no router at '{endpoint}': {why}"
-
-
 class Driver:
-    """Core and connection. Not for several threads at once."""
+    """A way to a lock service, and who uses it. Not for several threads at
+    once."""
 
-    def __init__(self, endpoint: Optional[str], name: Optional[str]) -> None:
+    def __init__(self, endpoint: Optional[str], name: Optional[str],
+                 client: Optional[str]) -> None:
         self.pid = os.getpid()
         self.broken: Optional[BaseException] = None
         self.closed = False  # the user closed it
-        self.shutting = False  # and nothing is waited for any more
         check_str(endpoint, "an endpoint")
-        self.endpoints: List[str] = [
-            _link.check_endpoint(one)
-            for one in find_endpoints(endpoint) or [""]]
-        self.core = Core(self.endpoints, now_ms(),
-                         check_str(name, "a name of a session"))
-        self.link = Link()
+        check_str(client, "the path of a client file")
+        name = check_str(name, "a name of a session")
+        file = find_client(client, endpoint)
+        self.way: Way = Far(file, name) if file is not None \
+            else Near(find_endpoints(endpoint) or [""], name)
         #: What each thread or task has of each name, to be entered again.
         self.mine: Dict[Place, List[Entry]] = {}
 
@@ -95,36 +85,14 @@ class Driver:
 
     def turn(self) -> List[Told]:
         """Does all that is to do now; what happened to locks is returned."""
-        while True:
-            self._read()
-            self.core.tick(now_ms())
-            self.flush()
-            if self.link.is_idle():
-                break
-        told, self.core.book.events = self.core.book.events, []
+        self.way.work()
+        book = self.way.book
+        told, book.events = book.events, []
         return told
-
-    def flush(self) -> None:
-        """What is to be sent leaves now."""
-        if self.core.reopen and not self.shutting:
-            self.core.reopen = False
-            if not self.link.open(self.core.endpoint):
-                self.core.disconnected(now_ms())
-        for frame in self.core.take_frames():
-            self.link.send(frame)
-
-    def _read(self) -> None:
-        for word, frame in self.link.read():
-            if word == _link.UP:
-                self.core.connected(now_ms())
-            elif word == _link.DOWN:
-                self.core.disconnected(now_ms())
-            else:
-                self.core.receive(frame, now_ms())
 
     def timeout_ms(self) -> Optional[int]:
         """How long to sleep at most; None: for as long as you like."""
-        deadline = self.core.deadline()
+        deadline = self.way.deadline()
         if deadline == FOREVER:
             return None
         return max(0, deadline - now_ms())
@@ -132,24 +100,24 @@ class Driver:
     #   -------------------------------------------------------- steps
 
     def connect_steps(self, connect_ms: int) -> Steps[None]:
-        """Waits for the router."""
-        core = self.core
-        yield Until(lambda: core.state in (READY, REFUSED), end_of(connect_ms))
-        if core.state == READY:
+        """Waits for the router, or a server."""
+        way = self.way
+        yield Until(lambda: way.state in (READY, REFUSED), end_of(connect_ms))
+        if way.state == READY:
             return
-        if core.state == REFUSED or core.refusal:
-            raise Refused(f"the router refused: {core.refusal}")
-        raise Disconnected("; ".join(map(_why_not, self.endpoints)))
+        if way.state == REFUSED or way.refusal:
+            raise Refused(f"the router refused: {way.refusal}")
+        raise Disconnected(way.problem())
 
     def ask_steps(self, to: str, command: str, body: Optional[Body],
                   answers: Sequence[str], end_ms: int) -> Steps[Question]:
         """Asks a service and waits for its answer."""
         question = Question(to, command, body, answers)
         try:
-            self.core.ask(question, now_ms())
+            self.way.ask(question, now_ms())
             yield Until(lambda: question.done, end_ms)
         finally:
-            self.core.drop(question)
+            self.way.drop(question)
         if question.error is not None:
             raise question.error
         if question.answer is None:
@@ -158,15 +126,13 @@ class Driver:
 
     def close_steps(self) -> Steps[None]:
         """Gives back all but static locks. The router tells the lock service
-        that we are gone, so nothing leaks if this does not get through."""
-        book = self.core.book
+        that we are gone, or a lease is over, so nothing leaks if this does not
+        get through."""
+        book = self.way.book
         self.closed = True
         book.abandon_all(now_ms())
         yield Until(lambda: book.open_count == 0, end_of(GIVE_BACK_MS))
 
     def shut(self) -> None:
-        """Leaves the router and closes the connection."""
-        self.shutting = True
-        self.core.leave()
-        self.flush()
-        self.link.close()
+        """Takes leave and closes the connection."""
+        self.way.shut()

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import Any, List, Optional
+from typing import Any, List, Union
 
-from ._lease import FOREVER, Lease
+from ._lease import FOREVER, Lease, Loan
 from ._wish import EXCLUSIVE, Wish
 
 MARGIN_MS = 5000  # over the wait, until we give up ourselves
@@ -103,7 +103,7 @@ class Entry:
     change: Change = field(default_factory=Change)
     static: bool = False
     until_ms: int = FOREVER  # of the duration
-    lease: Optional[Lease] = None
+    lease: Union[Lease, Loan, None] = None
     lease_ms: int = 0
     danger: Danger = field(default_factory=Danger)
     error: str = ""  # why it failed or was lost, or the last change failed
@@ -154,18 +154,18 @@ class Entry:
             return FOREVER
         return self.change.asked_at + self.change.wait_ms + MARGIN_MS
 
-    def told_at(self, deserted: bool) -> int:
+    def told_at(self, has_word: bool) -> int:
         """When its end is told. The lock service, which knows why a lease
-        ended, has the first word as long as there is one."""
+        ended, has the first word if there is one (``has_word``)."""
         expires = self.expires_at()
         by_lease = self.holds and expires < self.ends_at()
-        has_word = not deserted and not self.danger.orphan
-        return expires + WORD_MS if by_lease and has_word else expires
+        waits = by_lease and has_word and not self.danger.orphan
+        return expires + WORD_MS if waits else expires
 
-    def due_at(self, deserted: bool) -> int:
+    def due_at(self, has_word: bool) -> int:
         """When it has to be looked at."""
         look_at = self.danger.look_at if self.holds else FOREVER
-        return min(self.told_at(deserted), self.overdue_at(), look_at,
+        return min(self.told_at(has_word), self.overdue_at(), look_at,
                    self.repeat_at)
 
     def until(self) -> int:

@@ -17,7 +17,7 @@ from ._entry import Entry, Life
 from ._lease import FOREVER, now_ms
 from ._wish import EXCLUSIVE, SEMAPHORE, SHARED, Name, Wish
 from .errors import Busy, Invalid, LockLost, Misuse, TimedOut, error_of
-from .errors import refuse_copy, text_of
+from .errors import refuse_copy
 
 RELEASE_S = 5.0  # how long a release waits for its confirmation
 _SPARE_MS = 500  # where the length of a lease is not known
@@ -55,6 +55,9 @@ class Handle:
         self._reentrant = reentrant
         self._session = self._find_session(session)
         self._driver: Driver = self._session._driver
+        objection = self._driver.way.objection(wish)
+        if objection:
+            raise Invalid(objection)
         self._entry: Optional[Entry] = None
         self._busy = False  # asked for or not given back, by ``_owner``
         self._owner: Any = None
@@ -216,14 +219,14 @@ class Handle:
     def _loss(self, entry: Entry) -> LockLost:
         reason = "disconnected"
         if self._driver.is_alive:
-            reason = self._driver.core.book.why_over(entry, now_ms()) \
+            reason = self._driver.way.book.why_over(entry, now_ms()) \
                 or "isolated"
         return self._lost(entry, reason)
 
     def _lost(self, entry: Entry, reason: str) -> LockLost:
         comment = f" ({entry.comment})" if entry.comment else ""
         return self._wish.about(LockLost(
-            text_of(reason) + comment, reason, entry.comment), " is lost")
+            self._driver.way.loss(reason) + comment, reason, entry.comment), " is lost")
 
     #   -------------------------------------------------------- steps
 
@@ -293,12 +296,12 @@ class Handle:
         except LockLost:
             self._reset()
             raise
-        book = self._driver.core.book
+        book = self._driver.way.book
         entry = book.lock(self._wish, wait_ms, now_ms(), weakref.ref(self))
         self._enter(entry)
         try:
-            if self._driver.core.refusal:
-                book.give_up("refused", self._driver.core.refusal, now_ms())
+            if self._driver.way.refusal:
+                book.give_up("refused", self._driver.way.refusal, now_ms())
             yield Until(lambda: entry.life is not Life.ASKED)
             if not entry.holds:
                 raise self._wish.about(error_of(
@@ -316,13 +319,13 @@ class Handle:
             self._depth -= 1
         elif entry is not None:
             if len(entry.users) == 1:
-                self._driver.core.book.forget(entry, now_ms())
+                self._driver.way.book.forget(entry, now_ms())
             self._reset()
 
     def _release_steps(self, wait_ms: int, owner: Any) -> Steps[bool]:
         """Gives it back; whether that was confirmed."""
         self._turn()  # whether it is still held
-        book, entry = self._driver.core.book, self._acquired()
+        book, entry = self._driver.way.book, self._acquired()
         self._check_owner(owner)
         if self._depth > 1:
             self._depth -= 1
@@ -361,11 +364,14 @@ class Handle:
     def _change_steps(self, wanted: str, wait_ms: int) -> Steps[None]:
         """From shared to exclusive, or back, without giving it back."""
         self._turn()  # whether it is still held
-        book, entry = self._driver.core.book, self._ensure()
+        book, entry = self._driver.way.book, self._ensure()
         if self._wish.is_set or entry.type == SEMAPHORE \
                 or wanted not in (EXCLUSIVE, SHARED):
             raise Invalid("only between exclusive and shared can a type "
                           "change, and not of a set")
+        objection = self._driver.way.turn_objection(entry)
+        if objection:
+            raise self._wish.about(Invalid(objection))
         book.change(entry, wanted, wait_ms, now_ms())
         try:
             yield Until(lambda: entry.life is not Life.CHANGING)
@@ -387,7 +393,7 @@ class Handle:
             raise Invalid("what can be left is a static or lingering lock "
                           "that is held and was acquired once")
         key = self.key
-        self._driver.core.book.leave(entry, now_ms())
+        self._driver.way.book.leave(entry, now_ms())
         self._reset()
         yield from ()
         return key

@@ -82,6 +82,25 @@ class Lease:
                 else self._said == until_ms)
 
 
+class Loan:
+    """A lease on a machine without a lock service, by messages: who carries
+    its requests has it go on. Whatever thread asks, it ends in time."""
+
+    lives = True
+    problem = ""
+
+    def __init__(self, until_ms: int) -> None:
+        self._until_ms = until_ms
+
+    def until(self) -> int:
+        """The end of the lease (boot clock, ms)."""
+        return self._until_ms
+
+    def move(self, until_ms: int) -> None:
+        """It ends then."""
+        self._until_ms = until_ms
+
+
 def take(known: Optional[Lease], path: str, session: int,
          until_ms: int) -> Lease:
     """The lease of a LOCKED: the known one, if that is it."""

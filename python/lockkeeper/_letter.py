@@ -88,8 +88,8 @@ def _duration_of(entry: Entry, now_ms: int) -> int:
     return duration_ms
 
 
-def resume(entry: Entry, now_ms: int) -> Message:
-    """LOCK of what is held, for a lock service that does not know it."""
+def _held(entry: Entry, now_ms: int) -> Body:
+    """What is held, as the lock service knew it."""
     wish = entry.wish
     body: Body = {}
     _add_names(body, entry, held=True)
@@ -102,11 +102,24 @@ def resume(entry: Entry, now_ms: int) -> Message:
             body[name] = number
     if wish.lenient:
         body["lenient"] = True
-    if wish.key and wish.key == entry.key:
-        body["heir"] = True  # as which it came
-    body["lease_until"] = entry.lease_until()
     body["duration"] = _duration_of(entry, now_ms)
     body["pid"] = os.getpid()
+    return body
+
+
+def resume(entry: Entry, now_ms: int) -> Message:
+    """LOCK of what is held, for a lock service that does not know it."""
+    body = _held(entry, now_ms)
+    if entry.wish.key and entry.wish.key == entry.key:
+        body["heir"] = True  # as which it came
+    body["lease_until"] = entry.lease_until()
+    return Message(SERVICE, "", "LOCK", entry.serial, body)
+
+
+def claim(entry: Entry, left_ms: int, now_ms: int) -> Message:
+    """The same for another server, on a machine without a lock service."""
+    body = _held(entry, now_ms)
+    body["left"] = left_ms
     return Message(SERVICE, "", "LOCK", entry.serial, body)
 
 
@@ -150,6 +163,14 @@ def end(entry: Entry) -> Message:
     return Message(SERVICE, "", command, entry.serial + 1, body)
 
 
+def far_end(entry: Entry, serial: int) -> Message:
+    """UNLOCK of the request that it is, or was before it began anew; with all
+    its names, for a server that does not know it."""
+    body: Body = {"request": serial}
+    _add_names(body, entry)
+    return Message(SERVICE, "", "UNLOCK", serial + 1, body)
+
+
 def give_back(grant: Message) -> Message:
     """UNLOCK for a LOCKED that nobody here has asked for any more. A lock
     service that does not know the request is not the one that granted it:
@@ -164,6 +185,8 @@ def give_back(grant: Message) -> Message:
 @dataclass
 class Grant:
     """What a LOCKED says."""
+
+    is_far: bool  # by a registration, and without a lease
 
     tokens: List[int]  # of each name, in the order of asking
     keys: List[int]
@@ -208,15 +231,24 @@ def _read_rows(message: Message, names: Tuple[bytes, ...],
     return [found[name] for name in names]
 
 
+def _read_until(message: Message, is_far: bool) -> int:
+    """When its duration is over, by our clock; -1: it has none."""
+    if not is_far:
+        return message.number("until", -1)
+    left_ms, as_of = message.number("left", -1), message.number("as_of")
+    return -1 if left_ms < 0 or as_of < 0 else as_of + left_ms
+
+
 def read_grant(message: Message, entry: Entry) -> Optional[Grant]:
     """What a LOCKED of that entry says; None if something is missing."""
-    session = message.number("session")
+    is_far = "registration" in (message.body or {})
+    session = message.number("registration" if is_far else "session")
     rows = _read_rows(message, entry.wish.names, entry.wish.is_set)
     if session <= 0 or rows is None:
         return None
-    until_ms = message.number("until", -1)
+    until_ms = _read_until(message, is_far)
     return Grant(
-        tokens=[token for token, _ in rows], keys=[key for _, key in rows],
+        is_far=is_far, tokens=[token for token, _ in rows], keys=[key for _, key in rows],
         type=message.text("type"), ordinal=message.number("ordinal"),
         turn=message.number("turn"), static=message.flag("static"),
         until_ms=FOREVER if until_ms < 0 else until_ms,

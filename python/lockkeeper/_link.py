@@ -1,9 +1,9 @@
-#   _link.py - the connection with the router of this host
+#   _link.py - the connection with a router
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 """A DEALER socket, and its monitor, which says when it is up and when it is
-over. It connects once: a new try is a new socket, so that nothing that was
+over; to that of another host encrypted. It connects once: a new try is a new socket, so that nothing that was
 meant for one router reaches the next. Belongs to one process; whoever shares
 it among threads has a mutex."""
 
@@ -12,7 +12,8 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from typing import Any, Callable, Iterator, List, Tuple
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import zmq
 
@@ -27,6 +28,7 @@ _DOWN = (zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
 _IPC = "ipc://"
 _LINGER_MS = 500
 _PATH_MAX = 107
+_CONNECT_MS = 2000  # with another host
 
 
 def check_endpoint(endpoint: str) -> str:
@@ -54,31 +56,54 @@ def _do_nothing() -> None:
     pass
 
 
-class Link:
-    """At most one connection at a time."""
+@dataclass(frozen=True)
+class Keys:
+    """By which another host is connected with: CURVE, in Z85."""
 
-    def __init__(self) -> None:
+    public: str
+    secret: str = field(repr=False)
+    server: str
+
+
+class Link:
+    """At most one connection at a time, by ``context`` or by one of its
+    own."""
+
+    def __init__(self, context: "Optional[zmq.Context[Any]]" = None,
+                 keys: Optional[Keys] = None) -> None:
         self._pid = os.getpid()
-        self._context = zmq.Context(io_threads=1)
+        self._owns = context is None
+        self._context = context or zmq.Context(io_threads=1)
+        self._keys = keys
+        #: Whether the connection was up; and the event that ended it before.
+        self.was_up = False
+        self.ended_by = 0
         self._socket: Any = None
         self._monitor: Any = None
         #: Called ahead of closing what ``descriptors`` are of.
         self.before_close: Callable[[], None] = _do_nothing
 
-    def open(self, endpoint: str) -> bool:
+    def open(self, endpoint: str, ipv6: bool = False) -> bool:
         """Begins to connect; UP or DOWN follows. False if that cannot be now,
         since there are no descriptors for example."""
         self.close_socket(0)
+        self.was_up, self.ended_by = False, 0
         try:
-            self._open(endpoint)
+            self._open(endpoint, ipv6)
         except zmq.ZMQError:
             self.close_socket(0)
             return False
         return True
 
-    def _open(self, endpoint: str) -> None:
+    def _open(self, endpoint: str, ipv6: bool) -> None:
         dealer = self._context.socket(zmq.DEALER)
         self._socket = dealer
+        if self._keys is not None:
+            dealer.setsockopt(zmq.CURVE_PUBLICKEY, self._keys.public.encode())
+            dealer.setsockopt(zmq.CURVE_SECRETKEY, self._keys.secret.encode())
+            dealer.setsockopt(zmq.CURVE_SERVERKEY, self._keys.server.encode())
+            dealer.setsockopt(zmq.CONNECT_TIMEOUT, _CONNECT_MS)
+            dealer.setsockopt(zmq.IPV6, int(ipv6))
         dealer.setsockopt(zmq.LINGER, _LINGER_MS)
         dealer.setsockopt(zmq.RECONNECT_IVL, -1)
         dealer.setsockopt(zmq.SNDHWM, 0)
@@ -117,6 +142,9 @@ class Link:
             except zmq.Again:
                 break
             number = int.from_bytes(parts[0][:2], "little")
+            self.was_up |= bool(number & _UP)
+            if number & _DOWN and not self.was_up:
+                self.ended_by = self.ended_by or number
             words.append(UP if number & _UP else DOWN)
         return words
 
@@ -151,4 +179,5 @@ class Link:
             return
         self.close_socket(_LINGER_MS)
         self.before_close = _do_nothing  # else it would keep who is called
-        self._context.term()
+        if self._owns:
+            self._context.term()

@@ -19,8 +19,8 @@ import sys
 import threading
 from typing import Any, Callable, List, Optional, Set, TypeVar
 
+from ._attach import READY
 from ._book import JEOPARDY, LOST, SAFE, Told
-from ._core import READY
 from ._drive import Driver, Steps
 from ._handle import Handle
 from ._lease import FOREVER, now_ms
@@ -52,7 +52,7 @@ class Listener:
         self._caller: Optional[threading.Thread] = None
         self._thread = threading.Thread(
             target=self._listen, name="lockkeeper", daemon=True)
-        driver.link.before_close = self._unwatch
+        driver.way.watch(self._unwatch)
 
     def start(self) -> None:
         """Begins to listen, until it is closed."""
@@ -170,12 +170,12 @@ class Listener:
         return bool(due)
 
     def _sleep(self) -> None:
-        numbers = set(self._driver.link.descriptors())
+        numbers = set(self._driver.way.descriptors())
         for number in numbers - self._watched:
             self._epoll.register(number, select.EPOLLIN)
         self._watched = numbers
         due = min((job.end_ms for job in self._jobs), default=FOREVER)
-        due = min(due, self._driver.core.deadline())
+        due = min(due, self._driver.way.deadline())
         self._epoll.poll(None if due == FOREVER
                          else min(max(0, due - now_ms()), 3_600_000) / 1000)
 
@@ -198,7 +198,7 @@ class Listener:
         if driver.closed:
             return
         others = list(self._jobs)
-        if driver.core.state == READY:
+        if driver.way.state == READY:
             Job(self._post, driver.check_alive, self._jobs,
                 driver.close_steps()).start()
         driver.closed = True

@@ -193,7 +193,8 @@ class Lock(Blocking, LockKind):
                 See leave().
     linger      when the process ends without giving it back, it is kept for
                 so long.
-    key         takes over the lock with this key that lingers on this host.
+    key         takes over the lock with this key that lingers on this host;
+                not on a machine without a router.
     reentrant   the thread that holds a lock of that name, context and type
                 in this session may acquire it again, with this object or with
                 another one; it is given back when it has been released as
@@ -207,9 +208,10 @@ class Lock(Blocking, LockKind):
     Whoever wants to hold a shared lock in several threads uses an object for
     each of them.
 
-    Nothing is to be renewed: the host does that, as long as it hears the
-    leaders and the process lives. ``held`` is honest by the host's clock and
-    lease also when the router or the lock service hangs or is gone.
+    Nothing is to be renewed: the host does that, or the session, as long as
+    the leaders are heard and the process lives. ``held`` is honest by the
+    host's clock and lease also when the router, the lock service or all
+    servers hang or are gone.
     """
 
 

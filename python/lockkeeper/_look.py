@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from . import _frame, _wish
-from ._core import Question
+from ._questions import Question
 from ._drive import Driver, Steps, Until, end_of
 from ._frame import Body, Message
 from ._lease import now_ms
@@ -140,12 +140,12 @@ def _ask_all(driver: Driver, command: str, bodies: Dict[str, Body],
     end_ms = min(end_ms, now_ms() + _OTHERS_MS)
     try:
         for question in questions.values():
-            driver.core.ask(question, now_ms())
+            driver.way.ask(question, now_ms())
         yield Until(lambda: all(question.done
                                 for question in questions.values()), end_ms)
     finally:
         for question in questions.values():
-            driver.core.drop(question)
+            driver.way.drop(question)
     return {host: question.answer for host, question in questions.items()
             if question.answer is not None}
 
@@ -200,7 +200,7 @@ def members(driver: Driver, timeout: Optional[float]) -> Steps[List[Member]]:
     answer = yield from _ask(driver, SERVICE, "LOCKMEMBERS", None,
                              ("LOCKMEMBERS",), end_ms)
     first = _texts((answer.body or {}).get("leaders"))[:1]
-    if first and first[0] != driver.core.host:
+    if first and first[0] != driver.way.host:
         answers = yield from _ask_all(driver, "LOCKMEMBERS", {first[0]: {}},
                                       end_ms)
         answer = answers.get(first[0], answer)

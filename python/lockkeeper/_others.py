@@ -43,7 +43,7 @@ def _await_steps(driver: Driver, entry: Entry,
         yield Until(lambda: entry.life is Life.CLOSED, end_of(wait_ms))
         closed = entry.life is Life.CLOSED
     finally:
-        driver.core.book.discard(entry)
+        driver.way.book.discard(entry)
     if not closed:
         raise entry.wish.about(TimedOut(
             entry.remark or "nobody answered in time; it may still happen"))
@@ -54,7 +54,7 @@ def _await_steps(driver: Driver, entry: Entry,
 def unlock(driver: Driver, name: Name, key: Key, now: bool, context: str,
            timeout: Optional[float]) -> Steps[None]:
     """Ends a lock with its key."""
-    entry = driver.core.book.unlock_by_key(
+    entry = driver.way.book.unlock_by_key(
         _wish_of(name, context), key_of(key), bool(now), now_ms())
     yield from _await_steps(driver, entry, timeout)
 
@@ -72,7 +72,7 @@ class Forcing:
 def force(driver: Driver, name: Name, how: Forcing, context: str,
           timeout: Optional[float]) -> Steps[None]:
     """Ends a lock as an operator does."""
-    entry = driver.core.book.force(
+    entry = driver.way.book.force(
         _wish_of(name, context), key_of(how.token),
         _wish.check_text(how.reason, "a reason"), bool(how.now), now_ms())
     yield from _await_steps(driver, entry, timeout)
@@ -81,7 +81,7 @@ def force(driver: Driver, name: Name, how: Forcing, context: str,
 def check(driver: Driver, name: Name, token: int, context: str,
           timeout: Optional[float]) -> Steps[Check]:
     """Whether a lock is held with that token."""
-    entry = driver.core.book.check(_wish_of(name, context), key_of(token),
+    entry = driver.way.book.check(_wish_of(name, context), key_of(token),
                                    now_ms())
     yield from _await_steps(driver, entry, timeout)
     return Check(entry.checked, entry.newest)

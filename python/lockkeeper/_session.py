@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Session:
-    """A way to the lock service of this host.
+    """A way to the lock service of this host, or of others.
 
     ``endpoint`` is where the router listens, 'ipc://PATH', or several of
     them with commas, which are tried in turn; without it
@@ -34,6 +34,13 @@ class Session:
     process's number behind it, otherwise the program's. ``connect_timeout``
     is how many seconds to wait for the router, which otherwise raises
     Disconnected, or Refused.
+
+    ``client`` is the path of a client file, for a machine without a router:
+    otherwise $LOCKKEEPER_CLIENT, unless ``endpoint`` is one of this host. The
+    session is one of a server in that file then, or of those that
+    ``endpoint`` names, 'tcp://h1:7412,tcp://h2:7412'. When that server ends,
+    or is silent, another one takes over what the session has asked for and
+    holds; if none is heard until the lease is over, the locks are lost.
 
     A session and its locks may be used by all threads of the process. It has
     a thread of its own, which does the repeating and hears what happens; on
@@ -45,14 +52,16 @@ class Session:
     close(), or the end of a ``with`` block, gives back all locks but static
     ones; so do a regular end of the process, and the garbage collector when
     nobody has the session or one of its locks any more. A process that is
-    killed gives all back as well: the router watches it.
+    killed gives all back as well: the router watches it, or the server hears
+    no more of it.
     """
 
     def __init__(self, endpoint: Optional[str] = None, *,
                  name: Optional[str] = None,
-                 connect_timeout: Optional[float] = CONNECT_S) -> None:
+                 connect_timeout: Optional[float] = CONNECT_S,
+                 client: Optional[str] = None) -> None:
         connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
-        self._driver = Driver(endpoint, name)
+        self._driver = Driver(endpoint, name, client)
         self._listener = Listener(self._driver)
         self._kept: Set[Handle] = set()  # that are asked for or held
         self._listener.start()
@@ -74,7 +83,7 @@ class Session:
 
     def __repr__(self) -> str:
         state = "open" if self._driver.is_alive else "closed"
-        return f"<Session {self._driver.core.name}@{self.host}: {state}>"
+        return f"<Session {self._driver.way.name}@{self.host}: {state}>"
 
     def __reduce__(self) -> NoReturn:
         refuse_copy(self)
@@ -109,8 +118,9 @@ class Session:
 
     @property
     def host(self) -> str:
-        """This host's name, as its router calls it."""
-        return self._driver.core.host
+        """This host's name, as its router calls it; with a client file that
+        of the server."""
+        return self._driver.way.host
 
     @property
     def closed(self) -> bool:

@@ -30,8 +30,8 @@ from typing import Optional, Set
 from typing import Type, TypeVar
 
 from . import _look, _others, _wish
+from ._attach import READY
 from ._book import JEOPARDY, LOST, SAFE, Told
-from ._core import READY
 from ._drive import CONNECT_S, Driver, Steps, Until
 from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
 from ._lease import FOREVER, now_ms
@@ -117,7 +117,8 @@ def _abandon(watch: _Watch, driver: Driver) -> None:
 
 
 class Session:
-    """A way to the lock service of this host, for one event loop.
+    """A way to the lock service of this host, or of others, for one event
+    loop.
 
     The arguments are those of lockkeeper.Session. ``async with`` opens and
     closes it; or open() and close() do.
@@ -125,8 +126,9 @@ class Session:
 
     def __init__(self, endpoint: Optional[str] = None, *,
                  name: Optional[str] = None,
-                 connect_timeout: Optional[float] = CONNECT_S) -> None:
-        self._endpoint, self._name = endpoint, name
+                 connect_timeout: Optional[float] = CONNECT_S,
+                 client: Optional[str] = None) -> None:
+        self._endpoint, self._name, self._client = endpoint, name, client
         self._connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
         self._made: Optional[Driver] = None
         self._watching: Optional[_Watch] = None
@@ -153,8 +155,8 @@ class Session:
         if self._made is not None:
             raise Misuse("the session was opened before")
         self._watching = _Watch(self, asyncio.get_running_loop())
-        self._made = Driver(self._endpoint, self._name)
-        self._made.link.before_close = self._watching.clear
+        self._made = Driver(self._endpoint, self._name, self._client)
+        self._made.way.watch(self._watching.clear)
         self._drop = weakref.finalize(
             self, _abandon, self._watching, self._made)
         self._drop.atexit = False
@@ -172,7 +174,7 @@ class Session:
         if driver is None or driver.closed or os.getpid() != driver.pid:
             return
         try:
-            if driver.core.state == READY and driver.broken is None:
+            if driver.way.state == READY and driver.broken is None:
                 await self._carry_out(driver.close_steps())
         finally:
             driver.closed = True
@@ -223,8 +225,8 @@ class Session:
 
     @property
     def host(self) -> str:
-        """This host's name, as its router calls it."""
-        return self._driver.core.host
+        """As lockkeeper.Session.host."""
+        return self._driver.way.host
 
     @property
     def closed(self) -> bool:
@@ -362,7 +364,7 @@ class Session:
             raise
         for event in told:
             self._tell(event)
-        self._watch.set(set(driver.link.descriptors()))
+        self._watch.set(set(driver.way.descriptors()))
         self._wake_waiters()
         self._rearm()
 
@@ -385,7 +387,7 @@ class Session:
     def _rearm(self) -> None:
         due = min((until.end_ms for until in self._waiters.values()),
                   default=FOREVER)
-        self._watch.set_timer(min(due, self._driver.core.deadline()))
+        self._watch.set_timer(min(due, self._driver.way.deadline()))
 
     def _tell(self, told: Told) -> None:
         for user in told.entry.users:

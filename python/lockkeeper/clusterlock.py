@@ -113,7 +113,8 @@ class Semaphore:
     ``what`` in ``context`` at a time.
 
     Also as Semaphore(engine, session, what, ...), which are not looked at.
-    ``lockkeeper_session`` is a Session; otherwise that of the process.
+    ``lockkeeper_session`` is a Session; otherwise that of the process, which
+    goes by $LOCKKEEPER_CLIENT on a machine without a router.
     """
 
     def __init__(self, *arguments: Any,

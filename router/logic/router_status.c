@@ -86,6 +86,21 @@ add_services (const lk_router *self, lk_message *status)
     }
 }
 
+/*  Other machines, by their keys. */
+static void
+add_machines (const lk_router *self, lk_message *status)
+{
+    size_t listed = 0;
+    for (const lk_machine *machine = self->route.machines;
+         machine != NULL && listed < LISTED_MAX; machine = machine->hh.next) {
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "key", machine->key);
+        lk_message_set_number (row, "sessions", (int64_t) machine->sessions);
+        lk_message_add_row (status, "machines", &row);
+        listed++;
+    }
+}
+
 /*  What is cached, and for whom. */
 static void
 add_waiting (const lk_router *self, lk_message *status)
@@ -132,6 +147,7 @@ lk_router_tell_status (const lk_router *self, lk_message *status)
     add_links (self, status);
     add_refusals (self, status);
     add_services (self, status);
+    add_machines (self, status);
     add_waiting (self, status);
     add_counters (self, status);
 }

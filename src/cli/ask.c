@@ -6,6 +6,7 @@
 
 #include "cli/ask.h"
 
+#include "cli/access.h"
 #include "cli/cli.h"
 #include "net/attach.h"
 #include "net/client_file.h"
@@ -14,6 +15,8 @@
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,13 +66,16 @@ static const lk_attach_calls calls = {.message = on_message};
 
 /*  A server that does not answer at once may be followed by one that does. */
 #define SERVER_MS 2000
+#define PAUSE_MS 100 /* until all are tried again */
 
+/*  One of several that is there in vain is not waited for. */
 static bool
 await_router (lk_requester *self, int64_t until_ms)
 {
     lk_attach_state state;
     while ((state = lk_attach_get_state (self->attach)) != LK_ATTACH_READY
-           && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms) {
+           && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms
+           && lk_attach_rounds (self->attach) == 0) {
         lk_attach_wait (self->attach, until_ms);
     }
     return state == LK_ATTACH_READY;
@@ -101,27 +107,71 @@ attach_to (lk_requester *self, const char *head, const char *endpoint,
     return false;
 }
 
+/*  A key that is not known is what somebody can do something about. */
+static void
+add_problem (lk_problem *all, const char *endpoint, const lk_problem *one)
+{
+    const lk_problem before = *all;
+    if (before.text[0] == '\0') {
+        (void) lk_problem_set (all, LK_SYSTEM, "no server serves us: '%s': %s",
+                               endpoint, one->text);
+    } else {
+        (void) lk_problem_set (all, LK_SYSTEM, "%s; '%s': %s", before.text,
+                               endpoint, one->text);
+    }
+    all->number =
+        lk_cli_is_forbidden (before.number) ? before.number : one->number;
+}
+
 /*  To the first of its servers that answers. */
+static bool
+attach_once (lk_requester *self, const lk_client_file *file, int each_ms,
+             lk_problem *why)
+{
+    char head[LK_CLIENT_HEAD_SIZE];
+    bool is_there = false;
+    *why = (lk_problem) {.number = 0};
+    lk_client_file_head (file, head);
+    for (size_t i = 0; !is_there && i < file->count; i++) {
+        const char *endpoint = file->server[i].endpoint;
+        lk_problem one = {.number = 0};
+        lk_curve_call call;
+        lk_client_file_call (file, i, &call);
+        is_there = attach_to (self, head, endpoint, &call, each_ms, &one);
+        explicit_bzero (&call, sizeof call);
+        if (!is_there) {
+            add_problem (why, endpoint, &one);
+        }
+    }
+    return is_there;
+}
+
+/*  Until one does, or that time is over; each was tried then. */
 static bool
 attach_to_any (lk_requester *self, const lk_client_file *file, int wait_ms,
                lk_problem *problem)
 {
-    char head[LK_CLIENT_HEAD_SIZE];
+    const int64_t until_ms = lk_clock_ms () + wait_ms;
     const int each_ms = wait_ms < SERVER_MS ? wait_ms : SERVER_MS;
-    bool is_there = false;
-    lk_client_file_head (file, head);
-    for (size_t i = 0; !is_there && i < file->count; i++) {
-        lk_curve_call call;
-        lk_client_file_call (file, i, &call);
-        is_there = attach_to (self, head, file->server[i].endpoint, &call,
-                              each_ms, problem);
-        explicit_bzero (&call, sizeof call);
+    while (!attach_once (self, file, each_ms, problem)) {
+        if (lk_clock_ms () + PAUSE_MS >= until_ms) {
+            return false;
+        }
+        (void) poll (NULL, 0, PAUSE_MS);
     }
+    return true;
+}
+
+/*  False: it has none. */
+static bool
+has_servers (const lk_client_file *file, lk_problem *problem)
+{
     if (file->count == 0) {
         (void) lk_problem_set (problem, LK_INVALID,
                                "the client file has no 'client/server'");
+        problem->number = EINVAL;
     }
-    return is_there;
+    return file->count > 0;
 }
 
 static bool
@@ -133,6 +183,7 @@ attach_far (lk_requester *self, const char *path, const char *endpoint,
         lk_client_file_read (file, path, problem) == LK_OK
         && (endpoint == NULL
             || lk_client_file_redirect (file, endpoint, problem) == LK_OK)
+        && has_servers (file, problem)
         && attach_to_any (self, file, wait_ms, problem);
     lk_client_file_clear (file);
     lk_free (file);
@@ -143,9 +194,11 @@ lk_requester *
 lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
 {
     lk_requester *self = lk_alloc (sizeof *self);
+    lk_problem ignored;
     const char *client = lk_where_client (NULL, &endpoint);
     if (client != NULL
-            ? !attach_far (self, client, endpoint, wait_ms, problem)
+            ? !attach_far (self, client, endpoint, wait_ms,
+                           problem != NULL ? problem : &ignored)
             : !attach_to (self, "", endpoint, NULL, wait_ms, problem)) {
         lk_requester_destroy (&self);
     }

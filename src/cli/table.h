@@ -193,6 +193,8 @@
        "and where each value comes from")                                      \
     X (CONNECT, "connect", FLAG, "", connect, false,                           \
        "and try its keys and connections")                                     \
+    X (REPLACE, "replace", FLAG, "", replace, false,                           \
+       "and the keys that NAME had are taken out")                             \
     X (UNSET, "unset", FLAG, "", unset, false,                                 \
        "take it out of the file, so that its default is back")                 \
     X (HOSTED, "hosted", FLAG, "", hosted, false,                              \

@@ -18,7 +18,8 @@
 
 /*  Its host gives no more than a host lease. */
 #define LEASE_MS 10000
-#define SILENT_FIFTHS 2 /* of a lease: so long a server may be silent */
+#define SILENT_FIFTHS 2 /* of a lease: so long a server may be silent, */
+#define SILENT_PART 2   /* or so long while nothing is asked for */
 #define FIRST_MS 300    /* for the first lease, which what is asked for needs */
 #define AGAIN_MS 1000   /* until a server that forgets us is taken again */
 #define PAUSE_MS 1000   /* of who waits in vain, in a child */
@@ -144,13 +145,22 @@ say (lk_way *way)
 
 /*  -------------------------------------------------------- choosing */
 
+/*  How long that may take. */
+static int64_t
+silence (const lk_far_way *self, const lk_roam_place *place)
+{
+    return lk_roam_first (self->roam) != NULL
+               ? place->gap_ms * SILENT_FIFTHS / 5
+               : place->gap_ms / SILENT_PART;
+}
+
 /*  Whether nothing is heard of the server that all is asked of. */
 static bool
 is_silent (const lk_far_way *self, int64_t now_ms)
 {
     const lk_roam_place *current = lk_roam_current (self->roam);
     return current == NULL || !lk_servers_is_up (self->servers, current->server)
-           || now_ms - current->heard_ms > current->gap_ms * SILENT_FIFTHS / 5;
+           || now_ms - current->heard_ms > silence (self, current);
 }
 
 /*  Sooner than roam, which does not see connections, unless one is being

@@ -11,7 +11,8 @@
 #define REGISTER_MS 300 /* until REGISTER is said again */
 #define TRY_MS 1000     /* ... another server is tried */
 #define LOOK_MS 100     /* between looks whether a registration is needed */
-#define LEASE_PART 6    /* of what it was last given: LEASE is said so often */
+#define LEASE_PART 6    /* of what it was last given: LEASE is said so often, */
+#define IDLE_PART 4     /* or, while nothing is asked for */
 
 /*  -------------------------------------------------------- registrations */
 
@@ -103,9 +104,9 @@ lk_roam_register (lk_roam *self, int server, int64_t now_ms)
 
 /*  Between two LEASEs, where all goes well. Protocol 9.20: Lease by message. */
 static int64_t
-lease_gap (const lk_roam_place *place)
+lease_gap (const lk_roam *self, const lk_roam_place *place)
 {
-    return place->gap_ms / LEASE_PART;
+    return place->gap_ms / (self->locks ? LEASE_PART : IDLE_PART);
 }
 
 /*  A server may take longer to answer than it takes until another one is
@@ -170,9 +171,9 @@ lk_roam_move_on (lk_roam_place *place, int64_t now_ms)
 
 /*  More often when nothing is heard. */
 static int64_t
-next_lease (const lk_roam_place *place)
+next_lease (const lk_roam *self, const lk_roam_place *place)
 {
-    const int64_t gap_ms = lease_gap (place);
+    const int64_t gap_ms = lease_gap (self, place);
     const bool missed = place->sent_ms - place->heard_ms > gap_ms + REGISTER_MS;
     return place->sent_ms
            + (missed && REGISTER_MS < gap_ms ? REGISTER_MS : gap_ms);
@@ -223,7 +224,7 @@ tick_place (lk_roam *self, lk_roam_place *place, int64_t now_ms)
     } else if (!place->ready && place->number == self->number
                && now_ms - place->sent_ms >= REGISTER_MS) {
         say_register (self, place, now_ms);
-    } else if (place->ready && now_ms >= next_lease (place)) {
+    } else if (place->ready && now_ms >= next_lease (self, place)) {
         say_lease (self, place, now_ms);
     }
 }
@@ -251,7 +252,7 @@ await_place (const lk_roam *self, const lk_roam_place *place, int64_t *deadline)
         return;
     }
     if (place->ready) {
-        at_most (deadline, next_lease (place));
+        at_most (deadline, next_lease (self, place));
     } else if (place->number == self->number) {
         at_most (deadline, place->sent_ms + REGISTER_MS);
     }

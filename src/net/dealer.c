@@ -79,6 +79,9 @@ step (lk_dealer *self, lk_monitor_event event)
     case LK_MONITOR_UP:
         self->state = connects ? LK_DEALER_UP : self->state;
         break;
+    case LK_MONITOR_REFUSED:
+        self->state = connects ? LK_DEALER_REFUSED : self->state;
+        break;
     case LK_MONITOR_DENIED:
     case LK_MONITOR_LEFT:
         self->state = connects ? LK_DEALER_DENIED : self->state;

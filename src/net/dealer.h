@@ -20,9 +20,10 @@ typedef struct lk_dealer lk_dealer;
 typedef enum {
     LK_DEALER_CONNECTING,
     LK_DEALER_UP,
-    LK_DEALER_FAILED, /* it never was up: nobody takes the connection, */
-    LK_DEALER_DENIED, /* or who does speaks something else */
-    LK_DEALER_OVER    /* it was up; what came before can still be received */
+    LK_DEALER_FAILED,  /* it never was up: nobody takes the connection, */
+    LK_DEALER_REFUSED, /* who does, and has the right key, knows not ours, */
+    LK_DEALER_DENIED,  /* or speaks something else */
+    LK_DEALER_OVER     /* it was up; what came before can still be received */
 } lk_dealer_state;
 
 /*  Begins to connect; NULL and problem: LK_SYSTEM in its number. An address of

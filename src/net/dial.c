@@ -48,10 +48,16 @@ stop_waiting (lk_dial *self)
 
 /*  -------------------------------------------------------- one address */
 
+static bool
+is_there (lk_dealer_state state)
+{
+    return state == LK_DEALER_DENIED || state == LK_DEALER_REFUSED;
+}
+
 static void
 note_failure (lk_dial *self, lk_dealer_state state)
 {
-    if (state == LK_DEALER_DENIED) {
+    if (is_there (state)) {
         (void) lk_problem_set (
             &self->problem, LK_SYSTEM,
             "it was reached, but does not answer as a router, or does not know "
@@ -65,11 +71,11 @@ note_failure (lk_dial *self, lk_dealer_state state)
 
 /*  Whoever is there may take us otherwise. */
 static void
-go_on (lk_dial *self, bool is_there)
+go_on (lk_dial *self, lk_dealer_state state)
 {
     const size_t ways = self->calls.count + self->calls.plain;
 
-    if (is_there && self->call + 1 < ways) {
+    if (is_there (state) && self->call + 1 < ways) {
         self->call++;
     } else {
         self->call = 0;
@@ -98,7 +104,7 @@ look (void *user)
     }
     note_failure (self, state);
     lk_dealer_destroy (&self->dealer, 0);
-    go_on (self, state == LK_DEALER_DENIED);
+    go_on (self, state);
     step_soon (self);
 }
 

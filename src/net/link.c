@@ -305,10 +305,14 @@ note_failure (lk_link *self)
     if (self->state == LK_DEALER_OVER) {
         return;
     }
-    if (self->state == LK_DEALER_DENIED) {
+    if (self->state == LK_DEALER_REFUSED) {
         (void) lk_problem_set (&self->why, LK_SYSTEM,
-                               "it does not know our key, has another one than "
-                               "we know, or is no server of clients");
+                               "it does not know our key");
+        self->why.number = EACCES;
+    } else if (self->state == LK_DEALER_DENIED) {
+        (void) lk_problem_set (&self->why, LK_SYSTEM,
+                               "it has another key than we know, or is no "
+                               "server of clients");
         self->why.number = EACCES;
     } else if (self->state == LK_DEALER_FAILED) {
         self->why.number = is_late ? ETIMEDOUT : ECONNREFUSED;

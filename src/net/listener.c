@@ -202,7 +202,8 @@ read_monitor (void *user)
 
     while ((event = lk_monitor_next (self->monitor)) != LK_MONITOR_NOTHING) {
         is_any |= event == LK_MONITOR_OVER;
-        if (event == LK_MONITOR_DENIED && self->calls->denied) {
+        if ((event == LK_MONITOR_DENIED || event == LK_MONITOR_REFUSED)
+            && self->calls->denied) {
             self->calls->denied (self->user);
         }
     }

@@ -88,8 +88,9 @@ lk_monitor_next (lk_monitor *self)
         return LK_MONITOR_UP;
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
         return LK_MONITOR_LEFT;
-    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        return LK_MONITOR_REFUSED;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         return LK_MONITOR_DENIED;
     case ZMQ_EVENT_CONNECT_RETRIED:
         return LK_MONITOR_FAILED;

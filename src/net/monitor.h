@@ -15,11 +15,13 @@ typedef struct lk_monitor lk_monitor;
 
 typedef enum {
     LK_MONITOR_NOTHING,
-    LK_MONITOR_UP,     /* a connection stands */
-    LK_MONITOR_DENIED, /* whoever is there does not speak with us */
-    LK_MONITOR_LEFT,   /* it ended before it was known who is there */
-    LK_MONITOR_FAILED, /* nobody takes the connection */
-    LK_MONITOR_OVER    /* a connection has ended */
+    LK_MONITOR_UP,      /* a connection stands */
+    LK_MONITOR_REFUSED, /* one that is there does not know our key; or we do
+                           not know that of one that came */
+    LK_MONITOR_DENIED,  /* whoever is there does not speak with us */
+    LK_MONITOR_LEFT,    /* it ended before it was known who is there */
+    LK_MONITOR_FAILED,  /* nobody takes the connection */
+    LK_MONITOR_OVER     /* a connection has ended */
 } lk_monitor_event;
 
 /*  Of a socket that is destroyed after it. NULL and problem: there are no

@@ -5,7 +5,8 @@
  *
  *  far latency ENDPOINT FILE PREFIX MS
  *      LOCK and UNLOCK by the router at ENDPOINT, and by the first server of
- *      that client file, in turn: the times of both, by liblockkeeper.
+ *      that client file, in turn: the times of both, by liblockkeeper, as
+ *      PREFIX.local and PREFIX.remote.
  *
  *  far renew FILE COUNT
  *      So many sessions that hold nothing, and only renew their leases. Says
@@ -79,8 +80,8 @@ measure_latency (const char *endpoint, const char *file, const char *prefix,
         lock_once (&near, counts);
         lock_once (&far, counts);
     }
-    tell (&near, prefix, "near");
-    tell (&far, prefix, "far");
+    tell (&near, prefix, "local");
+    tell (&far, prefix, "remote");
     return 0;
 }
 

@@ -86,7 +86,7 @@ check 'hosts are pinned as they are said to be' arrangements
 check 'a part that lacks a figure, says 0, or does not end fails' bad_parts
 check 'the tables of a leader' run tables:900
 #   Those that take longest; so one of them, drawn.
-case $((RANDOM % 4)) in
+case $((RANDOM % 5)) in
     0)
         check 'locks beside the bare bus' run lock:900
         check 'the table has ratios' table_has lock.home.latency.p50
@@ -94,6 +94,7 @@ case $((RANDOM % 4)) in
     1) check 'hosted lock services' run hosted:900 ;;
     2) check 'how long nobody gets a lock' run failover:900 ;;
     3) check 'what encryption adds' run curve:900 ;;
+    4) check 'locks from other machines' run far:900 ;;
 esac
 check 'what they cost' run costs:900
 check 'very many names' run scale:900

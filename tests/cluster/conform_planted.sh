@@ -3,35 +3,10 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-#
-#   Each mistake is put into a copy of the Ruby client, of which conform_ruby.sh
-#   shows that it is right without.
 
-# shellcheck source=tests/cluster/cli_tap.sh
-. "$(dirname "$0")/cli_tap.sh"
-in_sandbox "$0" --hosts 3 --set lock/dead-after=500 \
-    --set lock/leader-lease=1000 --set lock/host-lease=4000
-tests=$(cd "$(dirname "$0")/.." && pwd)
-sound=$tests/clients/ruby/lockkeeper.rb
-mkdir "$work/ruby"
-cp "$tests/clients/ruby/driver" "$tests/clients/ruby/remote.rb" "$work/ruby"
-
-#   found SCRIPT FILE CASE: the client is another one after sed's script, and
-#   the case of that title, which is played alone, fails.
-found () {
-    awk -v title="case: $3" '/^case: / { on = $0 == title } on' \
-        "$tests/conformance/$2.case" >"$work/some.case"
-    sed "$1" "$sound" >"$work/ruby/lockkeeper.rb"
-    if cmp "$sound" "$work/ruby/lockkeeper.rb"; then
-        return 1
-    fi
-    ruby -c "$work/ruby/lockkeeper.rb" || return 1
-    code 1 python3 "$tests/conformance/run.py" --patience 5 \
-        "$work/ruby" --cases "$work/some.case" >"$work/played"
-    result=$?
-    cat "$work/played"
-    [ $result = 0 ] && grep '^not ok 1 - ' "$work/played"
-}
+# shellcheck source=tests/cluster/planted_tap.sh
+. "$(dirname "$0")/planted_tap.sh"
+plant_in lockkeeper.rb
 
 check 'a refusal that is not listened to' found \
     "s/, 'LOCKFAILED' => %i.over unchanged.//" \

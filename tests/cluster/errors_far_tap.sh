@@ -38,6 +38,8 @@ by_file 125 "the keys of '...' are not of one pair"
 other "${pair[@]}" "server = \"tcp://127.0.0.1:1 $made\"" \
     "server = \"tcp://127.0.0.1:2 $(cat "$work/second.key")\""
 by_file 125 "the client file has no key for '...'" tcp://127.0.0.1:3
+check 'nobody is there' met lockkeeper.1 125 'no server serves us: ...' \
+    "$lockkeeper" --client "$work/other" list
 by_file 125 "not 1 to ... endpoints" \
     "$(printf 'tcp://h:1,%.0s' {1..33})"
 check 'what is for hosts' met lockkeeper.1 125 "'...' is not to be had from a \
@@ -53,13 +55,17 @@ says_it 125 \
     clients add m1 short
 says_it 1 "no client is called '...'" clients remove m1
 check 'one may come' says 0 '' "$lockkeeper" clients add m1 "$made"
-says_it 1 "client '...' has that key already" clients add m1 "$made"
+says_it 1 "client '...' has that key already" clients add m2 "$made"
+says_it 1 "client '...' has another key: --replace takes that out, or take \
+another name" clients add m1 "$(cat "$work/second.key")"
+says_it 125 "--replace is for 'add'" clients list --replace
 it_says 0 "no host that is connected listens for applications on other \
 machines: router/listen-clients in lockkeeper.conf(5)" \
     "$lockkeeper" clients list
 #   cluster/far_library and unit/client_file; unit/common.
 unmet lockkeeper.1 "'...' is not tcp://HOST:PORT"
-unmet lockkeeper.1 "it does not know our key, has another one than we know, or \
-is no server of clients"
+unmet lockkeeper.1 'it does not know our key' \
+    'it has another key than we know, or is no server of clients' \
+    'version ... of the settings is in force' "withdrawn: the key of '...', ..."
 unmet lockkeeper.1 "'clients/key' has the key of '...' twice" \
     "'hosts/domain' has '...' twice"

@@ -39,8 +39,54 @@ for number in 1 2 3; do
 done
 check 'a key that nobody knows' says 124 'it does not know our key' \
     client wait-ready --timeout 3
-check 'its key is added' at h1 clients add m1 "$(cat "$work/key")"
+check 'which a list is told, too' says 125 \
+    "no server serves us: 'tcp://$net.101:7412': it does not know our key; " \
+    client list
+add () {
+    at h1 clients add m1 - "$@" <"$work/key" >"$work/lines" 2>"$work/aside"
+}
+#   Its stdout is the lines of the file, and nothing else.
+added () {
+    add "$@" && grep -q "$added_says" "$work/aside" && for host in $hosts; do
+        key=$(sed -n 's/.*public-key = "\(.*\)"/\1/p' \
+            "$work/$host/state/clients-keys")
+        echo "    server = \"tcp://$net.${host#h}:7412 $key\""
+    done | cmp - "$work/lines"
+}
+added_says='version 1 of the settings is in force'
+check 'its key is added' added
+added_says="client 'm1' has that key already"
+check 'which may be said again' added
+"$lockkeeper" client new "$work/other" >"$work/other.key" 2>/dev/null
+check 'another key of that name is not' says 1 \
+    "client 'm1' has another key: --replace takes that out" \
+    at h1 clients add m1 "$(cat "$work/other.key")"
+check 'but instead of it' says 0 \
+    "withdrawn: the key of 'm1', $(cat "$work/key")" \
+    at h1 clients add m1 --replace "$(cat "$work/other.key")"
+check 'so the first one is let in no more' says 125 \
+    'it does not know our key' client list
+added_says="withdrawn: the key of 'm1', "
+check 'and once more the first one' added --replace
+check 'which is the only one' code 1 sh -c "'$lockkeeper' --endpoint \
+    'ipc://$work/h1/router' clients list | grep -F '$(cat "$work/other.key")'"
 check 'locks can be had from there' client wait-ready --timeout 30
+#   with_server 'ENDPOINT KEY' VERB...: it has that one alone.
+with_server () {
+    sed '/^    server/d' "$file" >"$work/wrong" && chmod 600 "$work/wrong" &&
+        echo "    server = \"$1\"" >>"$work/wrong" &&
+        LOCKKEEPER_ENDPOINT='' "$lockkeeper" --client "$work/wrong" "${@:2}"
+}
+mapfile -t keys < <(sed -n 's/^    server.*:7412 \(.*\)"/\1/p' "$file")
+check 'another port: nobody is there' says 125 'connection refused; ' \
+    with_server "tcp://$net.1:7413 ${keys[0]}" list
+other_key='it has another key than we know, or is no server of clients'
+check 'the port of routers is no server' says 125 "$net.1:7411': $other_key" \
+    with_server "tcp://$net.1:7411 ${keys[0]}" list
+check 'the key of another host is not that of h1' says 125 \
+    "$net.1:7412': $other_key" \
+    with_server "tcp://$net.1:7412 ${keys[1]}" run x -- true
+check 'its own one is' with_server "tcp://$net.1:7412 ${keys[0]}" run x -- true
 chmod 644 "$file"
 check 'a file that others may read' says 125 'chmod 600' \
     client run x -- true

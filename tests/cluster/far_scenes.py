@@ -150,15 +150,19 @@ def clients_command():
               f"    server = \"tcp://{NET}.{host[1:]}:7412 {server_key(host)}\"\n"
               in said, said)
     code, said = run("h1", "clients", "add", "m1", M1[0])
-    check("not twice", code == 1 and "has that key already" in said, said)
+    check("which may be said again",
+          code == 0 and "has that key already" in said, said)
+    code, said = run("h1", "clients", "add", "m3", M1[0])
+    check("not by another name",
+          code == 1 and "client 'm1' has that key already" in said, said)
     code, said = run("h1", "clients", "add", "m2", "short")
     check("no key", code == 125 and "is no public key" in said, said)
     code, said = run("h2", "clients", "add", "m2", M2[0])
     check("another one, elsewhere", code == 0, said)
     code, said = run("h1", "clients", "list")
     check("both are listed", code == 0 and re.search(
-        f"^client +m1 +{re.escape(M1[0])}$", said, re.M) and re.search(
-        f"^client +m2 +{re.escape(M2[0])}$", said, re.M), said)
+        f"^client +m1 +{re.escape(M1[0])} 0$", said, re.M) and re.search(
+        f"^client +m2 +{re.escape(M2[0])} 0$", said, re.M), said)
 
 
 def names():
@@ -240,8 +244,14 @@ def what_may_be_said():
         r'"clients": ?[1-9]', said), said)
     code, said = run("h1", "status")
     check("and to people", code == 0 and re.search(
-        "^clients +[1-9][0-9]* on other machines, by "
+        "^clients +[1-9][0-9]* on other machines, 0 registered for locks, by "
         + re.escape(f"{NET}.1:7412"), said, re.M), said)
+    check("and by its key", await_(lambda: re.search(
+        f"^client +m1 +{re.escape(M1[0])} 1$",
+        run("h2", "clients", "list")[1], re.M)))
+    one.register()
+    check("and once it may have locks", await_(
+        lambda: ", 1 registered for locks, by" in run("h1", "status")[1]))
     one.close()
 
 

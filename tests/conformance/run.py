@@ -167,6 +167,7 @@ class Stage:
         self.actors = {}
         self.kept = {}
         self.deeds = {"listed": self.listed, "killed": self.killed,
+                      "stopped": self.stopped, "left": self.left,
                       "paused": self.paused, "resumed": self.resumed,
                       "restarted": self.restarted, "ready": self.ready}
 
@@ -177,11 +178,16 @@ class Stage:
                 os.kill(pid, signal.SIGCONT)
             self.actors.pop(name).end()
 
-    def mend(self):
-        """Has hosts again as they were, after a case that was left."""
+    def mend(self, case):
+        """Has hosts again as they were, and static locks free, after a case
+        that was left."""
         for who, deed in list(self.hurt.items()):
             deed(*who)
         self.ready(*HOSTS)
+        for step in case["steps"]:
+            for name in re.findall(r"^\w (?:get|ask) \w+ (\S+) static", step):
+                lockkeeper("h1", "unlock", name, "--force", "--now",
+                           "--reason", "its case was left")
 
     def actor(self, name):
         """The actor of that name, which is started when it is first told."""
@@ -240,6 +246,17 @@ class Stage:
             self.hurt[who] = self.restarted
         return True
 
+    def left(self, name):
+        """An actor ends in good order."""
+        self.actors.pop(name).end()
+        return True
+
+    def stopped(self, *who):
+        """In good order."""
+        self.signal(signal.SIGTERM, who)
+        self.hurt[who] = self.restarted
+        return True
+
     def paused(self, *who):
         """They stand still."""
         self.signal(signal.SIGSTOP, who)
@@ -287,7 +304,7 @@ class Stage:
         """Whether the answer is one of those that are wanted."""
         if wanted.startswith("="):
             self.kept[wanted[1:]] = answer
-            return answer not in ("", "0") and " " not in answer
+            return bool(re.fullmatch("[0-9a-f ]+", answer)) and answer != "0"
         if wanted.startswith(">"):
             return answer.isdigit() and int(answer) > int(wanted[1:])
         return any(fnmatch.fnmatchcase(answer, one)
@@ -357,7 +374,7 @@ def went_well(stage, case):
     did not cause itself: only then may be forgotten who gave back what, as
     9.11 says."""
     own_faults = any(deed in step for step in case["steps"]
-                     for deed in ("killed ", "paused "))
+                     for deed in ("killed ", "stopped ", "paused "))
     for _ in range(4):
         before = stage.upheavals()
         try:
@@ -366,7 +383,7 @@ def went_well(stage, case):
         except Failed as why:
             print(f"# {why}\n# lockkeeper-protocol(7), {case['page']}")
             stage.clear()
-            stage.mend()
+            stage.mend(case)
         news = [line for line in stage.upheavals() if line not in before]
         for line in news:
             print(f"# {line}", flush=True)

@@ -9,6 +9,8 @@
 #include "net/clock.h"
 #include "util/alloc.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -18,6 +20,7 @@
 #define READY_MS 20000
 #define LOOK_MS 10 /* between looks at who has something to say */
 #define EVENTS 256
+#define PARTS 16 /* of those that are opened, at a time */
 
 void
 lk_sessions_die (const char *what, const lk_session *session)
@@ -80,19 +83,78 @@ allow_descriptors (void)
     (void) setrlimit (RLIMIT_NOFILE, &limit);
 }
 
+/*  A session waits for its first lease, so that many are opened at a time, each
+ *  by a thread that keeps those it has. */
+typedef struct {
+    lk_sessions sessions;
+    size_t count;
+    const char *file;
+    atomic_size_t *left; /* of all */
+    pthread_t thread;
+} part;
+
+static void
+add (lk_sessions *self, lk_session *session)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = self->count};
+    (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, lk_session_fd (session),
+                      &event);
+    self->member[self->count++].session = session;
+}
+
+static void
+prepare (lk_sessions *self, size_t count)
+{
+    self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+    self->member = lk_alloc (count * sizeof *self->member);
+    self->count = 0;
+}
+
+static void
+forget (lk_sessions *self)
+{
+    close (self->epoll_fd);
+    lk_free (self->member);
+}
+
+static void *
+open_part (void *user)
+{
+    part *self = user;
+    prepare (&self->sessions, self->count);
+    while (self->sessions.count < self->count) {
+        add (&self->sessions, lk_sessions_begin (NULL, self->file));
+        (void) atomic_fetch_sub (self->left, 1);
+        lk_sessions_serve (&self->sessions);
+    }
+    while (atomic_load (self->left) > 0) {
+        lk_sessions_serve (&self->sessions);
+    }
+    return NULL;
+}
+
 void
 lk_sessions_open (lk_sessions *self, size_t count, const char *file)
 {
+    part parts[PARTS] = {0};
+    atomic_size_t left = count;
     allow_descriptors ();
-    self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
-    self->member = lk_alloc (count * sizeof *self->member);
-    while (self->count < count) {
-        lk_session *session = lk_sessions_begin (NULL, file);
-        struct epoll_event event = {.events = EPOLLIN, .data.u64 = self->count};
-        (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD,
-                          lk_session_fd (session), &event);
-        self->member[self->count++].session = session;
-        lk_sessions_serve (self);
+    prepare (self, count);
+    for (size_t i = 0; i < PARTS; i++) {
+        parts[i].file = file;
+        parts[i].left = &left;
+        parts[i].count = count / PARTS + (i < count % PARTS);
+        if (pthread_create (&parts[i].thread, NULL, open_part, &parts[i])
+            != 0) {
+            lk_sessions_die ("no thread", NULL);
+        }
+    }
+    for (size_t i = 0; i < PARTS; i++) {
+        (void) pthread_join (parts[i].thread, NULL);
+        for (size_t k = 0; k < parts[i].count; k++) {
+            add (self, parts[i].sessions.member[k].session);
+        }
+        forget (&parts[i].sessions);
     }
 }
 
@@ -102,6 +164,5 @@ lk_sessions_close (lk_sessions *self)
     while (self->count > 0) {
         lk_session_destroy (&self->member[--self->count].session);
     }
-    close (self->epoll_fd);
-    lk_free (self->member);
+    forget (self);
 }

@@ -3,8 +3,9 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   tap.py NAME        The file says in HOSTS how many hosts it needs. Of its
-#                      tests NAME.CLASS or NAME.CLASS.METHOD names some.
+#   tap.py NAME        The file says in HOSTS how many hosts it needs, and in
+#                      SETTINGS how they are set. Of its tests NAME.CLASS or
+#                      NAME.CLASS.METHOD names some.
 
 import faulthandler
 import importlib
@@ -55,9 +56,10 @@ class Tap(unittest.TestResult):
         self.say("not ok", test)
 
 
-def enter_sandbox(hosts):
+def enter_sandbox(hosts, settings):
     program = os.path.join(os.environ["BUILD"], "lockkeeper")
-    os.execv(program, [program, "sandbox", "--hosts", str(hosts), "--",
+    sets = [word for one in settings for word in ("--set", one)]
+    os.execv(program, [program, "sandbox", "--hosts", str(hosts), *sets, "--",
                        sys.executable, __file__, sys.argv[1]])
 
 
@@ -66,7 +68,7 @@ def main():
     module = importlib.import_module(sys.argv[1].partition(".")[0])
     hosts = getattr(module, "HOSTS", 0)
     if hosts and "LOCKKEEPER_SANDBOX" not in os.environ:
-        enter_sandbox(hosts)
+        enter_sandbox(hosts, getattr(module, "SETTINGS", ()))
     result = Tap()
     unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]).run(result)
     print(f"1..{result.count}")

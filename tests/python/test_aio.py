@@ -217,7 +217,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
         lock = self.session.lock(self.name)
         await lock.acquire()
         os.kill(daemon("h1", "router"), signal.SIGKILL)
-        await self.within(60, lambda: self.session._driver.core.state
+        await self.within(60, lambda: self.session._driver.way.state
                           != "ready")
         code, said = await asyncio.to_thread(
             cli, "sandbox", "restart", "h1", "router", "--dir", SANDBOX)

@@ -40,7 +40,7 @@ class Interrupt(Case):
         """Nobody holds or waits for anything, and the session knows that."""
         driver = self.session._driver
         self.assertTrue(within(60, lambda: not self.watcher.list()))
-        self.assertTrue(within(60, lambda: not driver.core.book.open_count))
+        self.assertTrue(within(60, lambda: not driver.way.book.open_count))
         self.assertEqual((driver.mine, self.session._listener._jobs), ({}, []))
 
     def play(self, work):

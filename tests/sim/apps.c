@@ -136,6 +136,7 @@ tell_checker (sim_world *world, sim_who who, const sim_request *request)
     sim_checker_kind (checker, who,
                       &(sim_kind) {request->mode, request->duration_ms * 9 / 10,
                                    request->linger_ms * 9 / 10});
+    sim_checker_waits_since (checker, who, request->asked_at);
     if (request->heir_of) {
         sim_checker_inherits (checker, who, request->heir_of);
     }
@@ -147,6 +148,9 @@ ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
 {
     request->state = SIM_REQUEST_ASKED;
     request->delivered = false;
+    if (request->asked_at == 0) {
+        request->asked_at = world->now;
+    }
     world->totals.requests++;
     sim_tell (world, host,
               "app %u asks for %s%s: request %llu, wait %lld, "

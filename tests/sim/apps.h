@@ -52,6 +52,7 @@ typedef struct {
     sim_request_state state;
     uint64_t serial;
     uint8_t object;
+    int64_t asked_at; /* first */
     int64_t wait_ms;
     int64_t duration_ms;
     uint64_t token;

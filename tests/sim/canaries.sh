@@ -479,6 +479,8 @@ canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
 canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
     's/if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {/if (0) {/'
+canary the-place-of-who-holds 1 unit/core_sessions resume.c \
+    's/queue ? queue->waiting : NULL/queue ? queue->first : NULL/'
 canary told-by-who-has-stopped 12000 storm answers.c \
     's/return !proxy->halted && /return /'
 

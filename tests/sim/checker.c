@@ -343,6 +343,7 @@ sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
     *claim = (sim_claim) {.who = who,
                           .object = place,
                           .asked_at = self->now,
+                          .waits_since = self->now,
                           .wait_until = SIM_FOREVER,
                           .grace_ms = grace_ms};
     note_set (self, who);
@@ -358,6 +359,16 @@ sim_checker_kind (sim_checker *self, sim_who who, const sim_kind *kind)
         claim->mode = kind->mode;
         claim->duration_ms = kind->duration_ms;
         claim->linger_ms = kind->linger_ms;
+    }
+}
+
+void
+sim_checker_waits_since (sim_checker *self, sim_who who, int64_t since)
+{
+    sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        claim->waits_since = since;
     }
 }
 

@@ -47,10 +47,12 @@ typedef struct {
     sim_who who;
     uint8_t object;
     int64_t asked_at;
-    int64_t wait_until; /* SIM_FOREVER: waits for ever */
-    int64_t grace_ms;   /* that nobody else gets it after its duration */
-    bool described;     /* its kind is known: */
-    lk_lock_mode mode;  /* as asked for; its type: as it is held */
+    int64_t waits_since; /* its place may be as old: that of an earlier LOCK
+                            of the same application */
+    int64_t wait_until;  /* SIM_FOREVER: waits for ever */
+    int64_t grace_ms;    /* that nobody else gets it after its duration */
+    bool described;      /* its kind is known: */
+    lk_lock_mode mode;   /* as asked for; its type: as it is held */
     bool held;
     int64_t held_at;  /* since then */
     uint32_t ordinal; /* as told; 0: not known */
@@ -302,6 +304,9 @@ typedef struct {
     int64_t linger_ms;
 } sim_kind;
 void sim_checker_kind (sim_checker *self, sim_who who, const sim_kind *kind);
+
+/*  It was asked of a service that has ended, and may have its place. */
+void sim_checker_waits_since (sim_checker *self, sim_who who, int64_t since);
 
 /*  It gets the lock that lingers under this key, if there is one. */
 void sim_checker_inherits (sim_checker *self, sim_who who, uint64_t key);
@@ -568,6 +573,9 @@ void sim_checker_leased (sim_checker *self, sim_who who, int64_t until);
  *  of one ends: its places in queues may go. */
 void sim_checker_carries (sim_checker *self, sim_who who, uint8_t host);
 void sim_checker_unregistered (sim_checker *self, sim_who who, uint64_t number);
+
+/*  Its host says that it has failed, and it may not have heard that yet. */
+void sim_checker_unqueued (sim_checker *self, sim_who who);
 
 /*  -------------------------------------------------------- for the judge */
 

@@ -156,7 +156,7 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
         if (other->object == claim->object && !other->held && !other->answered
-            && other->queued_at > 0 && other->queued_at < claim->asked_at
+            && other->queued_at > 0 && other->queued_at < claim->waits_since
             && has_session (self, other) && !sim_claim_may_be_over (self, other)
             && !sim_claim_ousted (self, other)
             && !lk_model_may_pass (&claim->mode, &other->mode)
@@ -179,8 +179,8 @@ check_quiet (sim_checker *self, const sim_claim *claim)
     int64_t since = self->object[claim->object].shared_at;
     int64_t quiet_ms = (int64_t) claim->mode.quiet_ms * 9 / 10;
 
-    if (since < claim->asked_at) {
-        since = claim->asked_at;
+    if (since < claim->waits_since) {
+        since = claim->waits_since;
     }
     if (claim->mode.quiet_ms > 0 && self->now - since < quiet_ms) {
         sim_checker_fail (self,

@@ -33,6 +33,17 @@ sim_checker_carries (sim_checker *self, sim_who who, uint8_t host)
 }
 
 void
+sim_checker_unqueued (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        claim->queued_at = 0;
+        claim->queued_by = 0;
+    }
+}
+
+void
 sim_checker_unregistered (sim_checker *self, sim_who who, uint64_t number)
 {
     for (size_t i = 0; i < self->claim_count; i++) {

@@ -383,6 +383,8 @@ sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     if (answer->kind == LK_ANSWER_UNKNOWN) {
         sim_checker_unregistered (&world->checker, who_of (&mail),
                                   mail.letter.number);
+    } else if (mail.letter.kind == LK_ROAM_FAILED) {
+        sim_checker_unqueued (&world->checker, who_of (&mail));
     }
     sim_mail_send (world, &mail);
     return true;

@@ -91,6 +91,102 @@ START_TEST (it_does_not_go_back_to_an_earlier_session)
 }
 END_TEST
 
+/*  -------------------------------------------------------- waiting */
+
+static lk_lock_message
+wait_of (lk_host host, uint64_t session, uint64_t serial)
+{
+    lk_lock_message message =
+        request_of (LK_MSG_LOCK, host, session, serial, "x");
+    message.as.request.queue = true;
+    message.as.request.ticket.pid = 70;
+    message.as.request.ticket.owner =
+        host == 5 ? (lk_name) {"app@h5", 6} : (lk_name) {"app@h6", 6};
+    return message;
+}
+
+/*  Host 4 holds it, hosts 5 and 6 wait, 5 in session 3. */
+static void
+queue_up (void)
+{
+    lock (4, 1, "x");
+    lk_lock_message first = wait_of (5, 3, 2);
+    lk_lock_message second = wait_of (6, 3, 1);
+    give (5, &first);
+    give (6, &second);
+    ck_assert_uint_eq (lk_node_table (node)->count, 3);
+}
+
+START_TEST (who_waits_keeps_its_place)
+{
+    queue_up ();
+    lk_lock_message again = wait_of (5, 4, 1);
+    give (5, &again);
+    ck_assert_uint_eq (lk_node_table (node)->count, 3);
+    const lk_request_id next = lk_entry_request (entry_at (1));
+    ck_assert_uint_eq (next.host, 5);
+    ck_assert_uint_eq (next.session, 4);
+    ck_assert_uint_eq (next.serial, 1);
+    give (5, &again);
+    ck_assert_uint_eq (lk_node_table (node)->count, 3);
+    unlock (4, 1, "x");
+    ck_assert_uint_eq (sent (LK_MSG_LOCKED, 5)->as.reply.request.session, 4);
+}
+END_TEST
+
+/*  Two of one application have two places. */
+START_TEST (each_place_goes_to_one)
+{
+    queue_up ();
+    lk_lock_message again = wait_of (5, 4, 1);
+    give (5, &again);
+    again.as.request.ticket.request.serial = 2;
+    give (5, &again);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+    ck_assert_uint_eq (lk_entry_request (entry_at (3)).serial, 2);
+}
+END_TEST
+
+/*  Where it may believe in one that it holds it stands behind the others. */
+START_TEST (what_is_held_is_no_place)
+{
+    lk_lock_message held = wait_of (5, 3, 1);
+    held.as.request.ticket.mode = (lk_lock_mode) {LK_SEMAPHORE, .limit = 1};
+    give (5, &held);
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, 5));
+    lk_lock_message again = held;
+    again.as.request.ticket.request.session = 4;
+    give (5, &again);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
+    ck_assert_uint_eq (session_of_holder (), 3);
+}
+END_TEST
+
+START_TEST (whose_place_it_is_not)
+{
+    enum { OWNER, PID, TYPE, DURATION, IMPATIENT, SESSION, CASES };
+    for (int i = 0; i < CASES; i++) {
+        queue_up ();
+        lk_lock_message other = wait_of (5, i == SESSION ? 3 : 4, 9);
+        lk_msg_request *request = &other.as.request;
+        lk_ticket *ticket = &request->ticket;
+        ticket->owner.size -= i == OWNER ? 1 : 0;
+        ticket->pid += i == PID;
+        ticket->mode.type = i == TYPE ? LK_SHARED : ticket->mode.type;
+        ticket->duration_ms = i == DURATION ? 1000 : 0;
+        request->queue = i != IMPATIENT;
+        give (5, &other);
+        const lk_request_id next = lk_entry_request (entry_at (1));
+        ck_assert_msg (next.host == 5 && next.serial == 2, "case %d", i);
+        ck_assert_uint_eq (lk_node_table (node)->count, i == IMPATIENT ? 3 : 4);
+        stop ();
+        set_up ();
+    }
+}
+END_TEST
+
+/*  -------------------------------------------------------- whose it is */
+
 /*  The same rule by itself. */
 START_TEST (whose_it_is)
 {
@@ -127,6 +223,10 @@ main (void)
     tcase_add_test (tests, an_unlock_of_an_earlier_session_counts);
     tcase_add_test (tests, it_goes_on_with_the_next_session);
     tcase_add_test (tests, it_does_not_go_back_to_an_earlier_session);
+    tcase_add_test (tests, who_waits_keeps_its_place);
+    tcase_add_test (tests, each_place_goes_to_one);
+    tcase_add_test (tests, what_is_held_is_no_place);
+    tcase_add_test (tests, whose_place_it_is_not);
     tcase_add_test (tests, whose_it_is);
     return run_tests ("core_sessions", tests);
 }

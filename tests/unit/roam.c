@@ -168,11 +168,27 @@ END_TEST
 
 START_TEST (a_sixth_of_it_is_waited)
 {
-    registered (1, 1);
+    (void) held ();
     letters = 0;
     wait_ms (LEASE / 6 - 1);
     ck_assert_ptr_null (said (LK_ROAM_LEASE, 1));
     wait_ms (1);
+    ck_assert_int_eq (said (LK_ROAM_LEASE, 1)->sent, now_ms);
+}
+END_TEST
+
+START_TEST (a_quarter_while_nothing_is_asked_for)
+{
+    registered (1, 1);
+    letters = 0;
+    wait_ms (LEASE / 4 - 1);
+    ck_assert_ptr_null (said (LK_ROAM_LEASE, 1));
+    (void) lk_roam_ask (roam, NULL, now_ms);
+    lk_roam_tick (roam, now_ms);
+    ck_assert_int_eq (said (LK_ROAM_LEASE, 1)->sent, now_ms);
+    leased (1, 1, now_ms);
+    letters = 0;
+    wait_ms (LEASE / 6);
     ck_assert_int_eq (said (LK_ROAM_LEASE, 1)->sent, now_ms);
 }
 END_TEST
@@ -491,6 +507,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, tear_down);
     tcase_add_test (tests, a_lease_counts_from_its_question);
     tcase_add_test (tests, a_sixth_of_it_is_waited);
+    tcase_add_test (tests, a_quarter_while_nothing_is_asked_for);
     tcase_add_test (tests, no_belief_without_a_lease);
     tcase_add_test (tests, what_is_over_stays_lost);
     tcase_add_test (tests, a_waiting_set_begins_anew);

@@ -159,7 +159,10 @@ START_TEST (is_told)
          "{\"service\":\"" ONE "\"}");
     ck_assert_ptr_nonnull (strstr (next ("lock"), "\"client\":\"m1\""));
     say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "ROUTERSTATUS", "");
-    ck_assert_ptr_nonnull (strstr (next ("lock"), "\"clients\":1,"));
+    const char *answer = next ("lock");
+    ck_assert_ptr_nonnull (strstr (answer, "\"clients\":1,"));
+    ck_assert_ptr_nonnull (strstr (answer, "\"machines\":[{\"key\":\"" KEY1
+                                           "\",\"sessions\":1}]"));
 }
 END_TEST
 

@@ -98,6 +98,9 @@ set_up_far (void)
 START_TEST (registers)
 {
     says ("app-lockregister-answer");
+    lk_lockd_tell_status (&lockd, NULL);
+    ck_assert_int_eq (lk_message_number (bus.sent[0], "registrations", -1), 1);
+    forget_sent ();
     const lk_event *event = last_event (LK_ON_REGISTER);
     ck_assert_uint_eq (event->request.far.number, 2);
     ck_assert_uint_eq (event->request.far.drawn, 0);

@@ -172,6 +172,12 @@ lk_apps_register (lk_apps *self, const lk_app *session, const lk_registered *id)
     return app;
 }
 
+size_t
+lk_apps_count_registered (const lk_apps *self)
+{
+    return HASH_CNT (by_id, self->by_id);
+}
+
 void
 lk_apps_ready (lk_apps *self, lk_app *app, uint64_t drawn)
 {

@@ -83,6 +83,9 @@ void lk_apps_remove (lk_apps *self, lk_app *app);
 lk_app *lk_apps_register (lk_apps *self, const lk_app *session,
                           const lk_registered *id);
 
+/*  How many registrations there are. */
+size_t lk_apps_count_registered (const lk_apps *self);
+
 /*  The core has taken it; has not, if that did not come. */
 void lk_apps_ready (lk_apps *self, lk_app *app, uint64_t drawn);
 void lk_apps_drop_unready (lk_apps *self, uint32_t number);

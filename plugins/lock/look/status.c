@@ -64,6 +64,8 @@ write_numbers (const lk_lockd *self, lk_message *message,
     lk_message_set_number (message, "session", (int64_t) status->session);
     lk_message_set_number (message, "lease_left", leased ? left : 0);
     lk_message_set_number (message, "requests", (int64_t) status->requests);
+    lk_message_set_number (message, "registrations",
+                           (int64_t) lk_apps_count_registered (&self->apps));
     lk_message_set_number (message, "tickets", (int64_t) status->tickets);
     write_rates (self, message);
     lk_message_set_number (message, "alerts", (int64_t) self->alerts);

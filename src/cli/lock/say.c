@@ -48,8 +48,8 @@ advice_far (int problem)
 {
     switch (problem) {
     case EACCES:
-        return "`lockkeeper clients` on a host of the cluster shows whose keys "
-               "are known there";
+        return "`lockkeeper clients list` on a host of the cluster shows whose "
+               "keys are known, and those of servers";
     case EINVAL:
     case ENOENT:
         return "see A MACHINE WITHOUT A ROUTER in lockkeeper(1)";

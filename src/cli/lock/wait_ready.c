@@ -73,11 +73,13 @@ conclude (const waiter *self, bool ready)
     if (ready) {
         return LK_EXIT_OK;
     }
-    return lk_cli_fail (LK_EXIT_LATE,
-                        "locks cannot be had after %.1f s: %s; `lockkeeper "
-                        "status` tells more",
-                        (double) (lk_clock_ms () - self->began_ms) / 1000,
-                        self->reason);
+    return lk_cli_fail (
+        LK_EXIT_LATE,
+        "locks cannot be had after %.1f s: %s; `lockkeeper "
+        "status` %stells more",
+        (double) (lk_clock_ms () - self->began_ms) / 1000, self->reason,
+        lk_cli_is_far (self->options->endpoint) ? "on a host of the cluster "
+                                                : "");
 }
 
 /*  -------------------------------------------------------- looking */

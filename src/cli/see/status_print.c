@@ -91,21 +91,24 @@ print_long (const char *label, const char *text, bool prints)
 
 /*  -------------------------------------------------------- this host */
 
-/*  Services alone: programs that use locks are listed with their locks. */
-/*  Of applications on other machines, where this host serves such. */
+/*  Of applications on other machines, where this host serves such: how many are
+ *  connected, and how many have registered to have locks. */
 static void
-print_clients (const lk_message *router)
+print_clients (const lk_survey *survey)
 {
-    const char *address = lk_message_text (router, "clients_address");
-    char text[LK_ADDRESS_LEN_MAX + 64];
+    const char *address = lk_message_text (survey->router, "clients_address");
+    char text[LK_ADDRESS_LEN_MAX + 100];
     if (address != NULL) {
-        snprintf (text, sizeof text, "%lld on other machines, by %s",
-                  (long long) lk_message_number (router, "clients", 0),
-                  address);
+        snprintf (text, sizeof text,
+                  "%" PRId64 " on other machines, %" PRId64
+                  " registered for locks, by %s",
+                  number_of (survey->router, "clients"),
+                  number_of (survey->lock, "registrations"), address);
         print_cut ("clients", text);
     }
 }
 
+/*  Services alone: programs that use locks are listed with their locks. */
 static void
 print_services (const lk_message *router)
 {
@@ -159,7 +162,7 @@ print_here (const lk_survey *survey)
     print_cut ("host", text);
     if (survey->router != NULL) {
         print_services (survey->router);
-        print_clients (survey->router);
+        print_clients (survey);
     }
     print_locks (survey);
 }

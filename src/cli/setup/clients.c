@@ -51,7 +51,8 @@ destroy (clients *self)
 }
 
 static int
-change (clients *self, lk_requester *asker, const lk_options *options)
+change (clients *self, lk_requester *asker, const lk_options *options,
+        bool is_aside)
 {
     for (size_t i = 0; i < self->count; i++) {
         lk_client_key_write (&self->key[i], self->line[i]);
@@ -60,8 +61,10 @@ change (clients *self, lk_requester *asker, const lk_options *options)
     self->value[self->count] = NULL;
     char *text = lk_edit_text (lk_text_of (self->base, "text"),
                                LK_SETTING_CLIENT, self->value);
-    const lk_settings_edit edit = {
-        .base = self->base, .text = text, .wait_ms = options->wait_ms};
+    const lk_settings_edit edit = {.base = self->base,
+                                   .text = text,
+                                   .is_aside = is_aside,
+                                   .wait_ms = options->wait_ms};
     const int code = lk_settings_change (asker, &edit);
     lk_free (text);
     return code;
@@ -69,57 +72,97 @@ change (clients *self, lk_requester *asker, const lk_options *options)
 
 /*  -------------------------------------------------------- servers */
 
-typedef void server_fn (const char *host, const lk_message *router);
-
-/*  Routers of live hosts that have a port for them; how many. */
-static size_t
-each_server (lk_requester *asker, server_fn *tell)
-{
+/*  Of live hosts, what the router says that has a port for them; else NULL. */
+typedef struct {
     lk_survey survey;
-    lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
+    lk_message *router[LK_SURVEY_HOSTS];
+} servers;
+
+static void
+find_servers (servers *self, lk_requester *asker)
+{
+    lk_message *questions[LK_SURVEY_HOSTS];
     size_t count = 0;
-    lk_survey_take (&survey, asker, ANSWER_MS);
-    for (size_t i = 0; i < survey.count; i++) {
+    lk_survey_take (&self->survey, asker, ANSWER_MS);
+    for (size_t i = 0; i < self->survey.count; i++) {
         char to[LK_ADDRESS_LEN_MAX + 1];
-        snprintf (to, sizeof to, "router@%s", survey.host[i].name);
-        questions[i] =
-            survey.host[i].live ? lk_message_new (to, "ROUTERSTATUS") : NULL;
+        snprintf (to, sizeof to, "router@%s", self->survey.host[i].name);
+        questions[i] = self->survey.host[i].live
+                           ? lk_message_new (to, "ROUTERSTATUS")
+                           : NULL;
     }
-    lk_requester_ask_all (asker, questions, answers, survey.count, ANSWER_MS);
-    for (size_t i = 0; i < survey.count; i++) {
-        if (answers[i] != NULL
-            && lk_message_text (answers[i], "clients_address") != NULL) {
-            tell (survey.host[i].name, answers[i]);
+    lk_requester_ask_all (asker, questions, self->router, self->survey.count,
+                          ANSWER_MS);
+    for (size_t i = 0; i < self->survey.count; i++) {
+        lk_message *router = self->router[i];
+        if (router != NULL && lk_message_text (router, "clients_address")) {
             count++;
+        } else {
+            lk_message_destroy (&self->router[i]);
         }
-        lk_message_destroy (&answers[i]);
     }
-    lk_survey_clear (&survey);
     if (count == 0) {
         lk_cli_hint ("no host that is connected listens for applications on "
                      "other machines: router/listen-clients in "
                      "lockkeeper.conf(5)");
     }
-    return count;
+}
+
+static void
+forget_servers (servers *self)
+{
+    for (size_t i = 0; i < self->survey.count; i++) {
+        lk_message_destroy (&self->router[i]);
+    }
+    lk_survey_clear (&self->survey);
 }
 
 /*  As the client's file has it. */
 static void
-print_line (const char *host, const lk_message *router)
+print_lines (const servers *self)
 {
-    (void) host;
-    printf ("    server = \"tcp://%s %s\"\n",
-            lk_text_of (router, "clients_address"),
-            lk_text_of (router, "clients_key"));
+    for (size_t i = 0; i < self->survey.count; i++) {
+        if (self->router[i] != NULL) {
+            printf ("    server = \"tcp://%s %s\"\n",
+                    lk_text_of (self->router[i], "clients_address"),
+                    lk_text_of (self->router[i], "clients_key"));
+        }
+    }
 }
 
 static void
-print_server (const char *host, const lk_message *router)
+print_servers (const servers *self)
 {
-    printf ("server       %-16s tcp://%s %s %lld\n", host,
-            lk_text_of (router, "clients_address"),
-            lk_text_of (router, "clients_key"),
-            (long long) lk_message_number (router, "clients", 0));
+    for (size_t i = 0; i < self->survey.count; i++) {
+        const lk_message *router = self->router[i];
+        if (router != NULL) {
+            printf ("server       %-16s tcp://%s %s %lld\n",
+                    self->survey.host[i].name,
+                    lk_text_of (router, "clients_address"),
+                    lk_text_of (router, "clients_key"),
+                    (long long) lk_message_number (router, "clients", 0));
+        }
+    }
+}
+
+/*  Of all servers that answered. */
+static long long
+sessions_of (const servers *self, const char *key)
+{
+    lk_message *row;
+    int64_t sessions = 0;
+    for (size_t i = 0; i < self->survey.count; i++) {
+        for (size_t j = 0;
+             self->router[i] != NULL
+             && (row = lk_message_row (self->router[i], "machines", j)) != NULL;
+             j++) {
+            if (strcmp (lk_text_of (row, "key"), key) == 0) {
+                sessions += lk_message_number (row, "sessions", 0);
+            }
+            lk_message_destroy (&row);
+        }
+    }
+    return sessions;
 }
 
 /*  -------------------------------------------------------- forms */
@@ -133,55 +176,31 @@ list (lk_requester *asker, const lk_options *options)
     if (self == NULL) {
         return code;
     }
+    servers *all = lk_alloc (sizeof *all);
+    find_servers (all, asker);
     for (size_t i = 0; i < self->count; i++) {
-        printf ("client       %-16s %s\n", self->key[i].client,
-                self->key[i].key);
+        printf ("client       %-16s %s %lld\n", self->key[i].client,
+                self->key[i].key, sessions_of (all, self->key[i].key));
     }
+    print_servers (all);
+    forget_servers (all);
+    lk_free (all);
     destroy (self);
-    (void) each_server (asker, print_server);
     return LK_EXIT_OK;
 }
 
-static int
-add (lk_requester *asker, const lk_options *options)
+static const char *
+name_of (const lk_options *options)
 {
-    int code = LK_EXIT_OK;
-    lk_client_key new_one;
-    snprintf (new_one.client, sizeof new_one.client, "%s",
-              options->argument[1]);
-    snprintf (new_one.key, sizeof new_one.key, "%s", options->argument[2]);
-    clients *self = look (asker, &code);
-    if (self == NULL) {
-        return code;
-    }
-    const lk_client_key *other =
-        lk_client_key_find (self->key, self->count, new_one.key);
-    if (other != NULL) {
-        code = lk_cli_fail (LK_EXIT_NO, "client '%s' has that key already",
-                            other->client);
-    } else {
-        self->key[self->count++] = new_one;
-        code = change (self, asker, options);
-    }
-    destroy (self);
-    if (code == LK_EXIT_OK) {
-        (void) each_server (asker, print_line);
-    }
-    return code;
+    return options->argument[1];
 }
 
-static int
-remove_it (lk_requester *asker, const lk_options *options)
+/*  Takes those out that are of that name; how many. */
+static size_t
+take_out (clients *self, const char *name, lk_client_key *gone)
 {
-    int code = LK_EXIT_OK;
-    const char *name = options->argument[1];
-    clients *self = look (asker, &code);
-    size_t kept = 0;
-    if (self == NULL) {
-        return code;
-    }
-    lk_client_key *gone = lk_alloc ((self->count + 1) * sizeof *gone);
     const size_t count = self->count;
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (strcmp (self->key[i].client, name) == 0) {
             gone[i - kept] = self->key[i];
@@ -190,10 +209,106 @@ remove_it (lk_requester *asker, const lk_options *options)
         }
     }
     self->count = kept;
-    code = kept == count
-               ? lk_cli_fail (LK_EXIT_NO, "no client is called '%s'", name)
-               : change (self, asker, options);
-    for (size_t i = 0; code == LK_EXIT_OK && i < count - kept; i++) {
+    return count - kept;
+}
+
+static size_t
+count_of (const clients *self, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        count += strcmp (self->key[i].client, name) == 0;
+    }
+    return count;
+}
+
+/*  What is printed is for the client's file, and nothing else. */
+static int
+enter (clients *self, lk_requester *asker, const lk_options *options,
+       const char *key)
+{
+    lk_client_key *gone = lk_alloc ((self->count + 1) * sizeof *gone);
+    const size_t count = take_out (self, name_of (options), gone);
+    lk_client_key *it = &self->key[self->count++];
+    snprintf (it->client, sizeof it->client, "%s", name_of (options));
+    snprintf (it->key, sizeof it->key, "%s", key);
+    const int code = change (self, asker, options, true);
+    for (size_t i = 0; code == LK_EXIT_OK && i < count; i++) {
+        if (strcmp (gone[i].key, key) != 0) {
+            lk_cli_hint ("withdrawn: the key of '%s', %s", gone[i].client,
+                         gone[i].key);
+        }
+    }
+    lk_free (gone);
+    return code;
+}
+
+/*  Whether that is to be, and not so yet; else *code. */
+static bool
+is_to_enter (const clients *self, const lk_options *options, const char *key,
+             int *code)
+{
+    const char *name = name_of (options);
+    const size_t count = count_of (self, name);
+    const lk_client_key *owner =
+        lk_client_key_find (self->key, self->count, key);
+    *code = LK_EXIT_OK;
+    if (owner != NULL && strcmp (owner->client, name) != 0) {
+        *code = lk_cli_fail (LK_EXIT_NO, "client '%s' has that key already",
+                             owner->client);
+        return false;
+    }
+    if (owner != NULL && (count == 1 || !options->replace)) {
+        lk_cli_hint ("client '%s' has that key already", name);
+        return false;
+    }
+    if (count > 0 && !options->replace) {
+        *code = lk_cli_fail (LK_EXIT_NO,
+                             "client '%s' has another key: --replace takes "
+                             "that out, or take another name",
+                             name);
+        return false;
+    }
+    return true;
+}
+
+static int
+add (lk_requester *asker, const lk_options *options)
+{
+    int code;
+    const char *key = options->argument[2];
+    clients *self = look (asker, &code);
+    if (self == NULL) {
+        return code;
+    }
+    if (is_to_enter (self, options, key, &code)) {
+        code = enter (self, asker, options, key);
+    }
+    destroy (self);
+    if (code == LK_EXIT_OK) {
+        servers *all = lk_alloc (sizeof *all);
+        find_servers (all, asker);
+        print_lines (all);
+        forget_servers (all);
+        lk_free (all);
+    }
+    return code;
+}
+
+static int
+remove_it (lk_requester *asker, const lk_options *options)
+{
+    int code = LK_EXIT_OK;
+    clients *self = look (asker, &code);
+    if (self == NULL) {
+        return code;
+    }
+    lk_client_key *gone = lk_alloc ((self->count + 1) * sizeof *gone);
+    const size_t count = take_out (self, name_of (options), gone);
+    code = count == 0 ? lk_cli_fail (LK_EXIT_NO, "no client is called '%s'",
+                                     name_of (options))
+                      : change (self, asker, options, false);
+    for (size_t i = 0; code == LK_EXIT_OK && i < count; i++) {
         printf ("withdrawn    %-16s %s\n", gone[i].client, gone[i].key);
     }
     lk_free (gone);
@@ -209,29 +324,55 @@ static const struct {
     int (*run) (lk_requester *asker, const lk_options *options);
 } forms[] = {{"list", 1, list}, {"add", 3, add}, {"remove", 2, remove_it}};
 
+#define LINE_SIZE 256
+#define KEY_PLACE 2 /* of `add` */
+
+/*  "-": as `lockkeeper client new` printed it, on standard input. */
+static void
+read_key (const lk_options *options, char line[LINE_SIZE])
+{
+    char **key = &options->argument[KEY_PLACE];
+    if (strcmp (*key, "-") == 0) {
+        if (fgets (line, LINE_SIZE, stdin) == NULL) {
+            line[0] = '\0';
+        }
+        line[strcspn (line, "\r\n")] = '\0';
+        *key = line;
+    }
+}
+
 /*  Says the fault, if there is one; LK_EXIT_OK: none. */
 static int
-check_arguments (const lk_options *options)
+check_arguments (const lk_options *options, char line[LINE_SIZE])
 {
     const bool adds = strcmp (options->argument[0], "add") == 0;
     if (options->count > 1
         && !lk_address_is_name (lk_slice_of (options->argument[1]))) {
         return lk_cli_misused (&lk_verb_clients,
                                "'%s' is no name: 1 to 63 of A-Z a-z 0-9 . _ -",
-                               options->argument[1]);
+                               lk_shown_name (options->argument[1]).text);
     }
-    return adds && !lk_curve_is_key (options->argument[2])
-               ? lk_cli_misused (&lk_verb_clients,
-                                 "'%s' is no public key: 40 characters, as "
-                                 "the client's file has it",
-                                 options->argument[2])
-               : LK_EXIT_OK;
+    if (options->replace && !adds) {
+        return lk_cli_misused (&lk_verb_clients, "--replace is for 'add'");
+    }
+    if (!adds) {
+        return LK_EXIT_OK;
+    }
+    read_key (options, line);
+    return lk_curve_is_key (options->argument[KEY_PLACE])
+               ? LK_EXIT_OK
+               : lk_cli_misused (
+                   &lk_verb_clients,
+                   "'%s' is no public key: 40 characters, as the client's file "
+                   "has it",
+                   lk_shown_name (options->argument[KEY_PLACE]).text);
 }
 
 static int
 run_clients (int argc, char **argv)
 {
     lk_options options;
+    char line[LINE_SIZE];
     int code;
     if (!lk_options_read (&options, &lk_verb_clients, argc, argv, &code)) {
         return code;
@@ -242,7 +383,7 @@ run_clients (int argc, char **argv)
             || options.count != forms[i].count) {
             continue;
         }
-        code = check_arguments (&options);
+        code = check_arguments (&options, line);
         if (code == LK_EXIT_OK) {
             lk_requester *asker = lk_cli_asker (options.endpoint);
             code =
@@ -256,6 +397,7 @@ run_clients (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
+    LK_TAKES (REPLACE),
     LK_TAKES_AS (WAIT, "give up after S seconds (default: 60)"),
     LK_TAKES (ENDPOINT), LK_TAKES_END};
 
@@ -266,16 +408,16 @@ static const lk_verb_argument follows[] = {
 const lk_verb lk_verb_clients = {
     .name = "clients",
     .usage = "list [options]\n"
-             "       lockkeeper clients add NAME KEY [options]\n"
+             "       lockkeeper clients add NAME KEY|- [--replace] [options]\n"
              "       lockkeeper clients remove NAME [options]",
     .summary = "Machines without a router whose applications may have locks",
     .intro =
         "  list           those that the settings have, and hosts that serve "
-        "them, with how many\n"
-        "                 applications are there\n"
-        "  add            NAME may come by that public key from now on; "
-        "prints the hosts for\n"
-        "                 the client's file\n"
+        "them, each with how\n"
+        "                 many applications are there\n"
+        "  add            NAME may come by that public key from now on (-: of "
+        "standard input);\n"
+        "                 prints the hosts, as the client's file needs them\n"
         "  remove         not any more: its applications are cut off, and "
         "their locks end by\n"
         "                 their leases\n",

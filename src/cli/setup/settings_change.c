@@ -114,6 +114,7 @@ typedef struct {
     const lk_message *base; /* what was edited */
     const char *text;       /* what has come of it */
     bool json;
+    bool is_aside;
 } edit;
 
 static void
@@ -135,6 +136,9 @@ say_done (const void *context, const lk_message *answer)
     const int64_t version = lk_message_number (answer, "version", 0);
     if (self->json) {
         lk_settings_print (answer);
+    } else if (self->is_aside) {
+        lk_cli_hint ("version %lld of the settings is in force",
+                     (long long) version);
     } else {
         printf ("version %lld of the settings is in force\n",
                 (long long) version);
@@ -183,8 +187,11 @@ int
 lk_settings_change (lk_requester *asker, const lk_settings_edit *it)
 {
     lk_problem problem;
-    const edit self = {
-        .asker = asker, .base = it->base, .text = it->text, .json = it->json};
+    const edit self = {.asker = asker,
+                       .base = it->base,
+                       .text = it->text,
+                       .json = it->json,
+                       .is_aside = it->is_aside};
     if (has_text (it->base)
         && strcmp (it->text, lk_text_of (it->base, "text")) == 0) {
         lk_cli_hint ("nothing was changed");

@@ -42,6 +42,7 @@ typedef struct {
     const lk_message *base; /* what was edited */
     const char *text;       /* what has come of it */
     bool json;
+    bool is_aside; /* what was done is said on stderr */
     int64_t wait_ms;
 } lk_settings_edit;
 

@@ -10,7 +10,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   # type, if one is open. link, bound: of remote.rb
   Request = Struct.new(*%i[serial command fields state told users next limit
                            change link bound])
-  Link = Struct.new(*%i[socket host next]) # with a router
+  Link = Struct.new(*%i[socket name host next]) # with a router
   NAME = %i[object object_hex zone context].freeze
   WHAT = { 'LOCKED' => %i[granted changed], 'LOCKFAILED' => %i[over unchanged],
            'UNLOCKED' => %i[over lost], 'LOCKCHECK' => %i[over] }.freeze
@@ -56,8 +56,8 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   def release(lock) # or takes its request back
     return {} if (lock.users -= 1).positive?
     leave(lock)
-    name = lock.fields.slice(*NAME)
-    call('UNLOCK', **name, request: lock.serial, **lock.told.slice('key'))
+    key = lock.told.slice('key').transform_keys(&:to_sym)
+    call('UNLOCK', **name_of(lock), request: lock.serial, **key)
   end
 
   def leave(lock) # late answers find it for a while, and are no strangers'
@@ -74,14 +74,15 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
 
   private
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
-  def start(endpoint) = @link = dial(endpoint)
+  def name_of(it) = it.fields.slice(*NAME)
+  def start(endpoint) = @link = dial(endpoint, @name)
   def ready? = @link.host
 
-  def dial(endpoint, options = {})
+  def dial(endpoint, name, options = {})
     socket = @context.socket(ZMQ::DEALER)
     { ZMQ::LINGER => 1000, **options }.each { socket.setsockopt(_1, _2) }
     @poller.register_readable(socket) if socket.connect(endpoint).zero?
-    self.class::Link.new(socket, nil, 0).tap { |link| @links << link }
+    self.class::Link.new(socket, name, nil, 0).tap { |link| @links << link }
   end
 
   def hang_up(link)
@@ -105,7 +106,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   end
 
   def say(link, to, command, serial, fields)
-    texts = [to, "#{@name}@#{link.host || '.'}", command]
+    texts = [to, "#{link.name}@#{link.host || '.'}", command]
     rest = (texts.join + (fields ? JSON.generate(fields) : '')).b
     head = ['LK', 1, fields ? 1 : 0, 20 + rest.size, serial, *texts.map(&:size)]
     link.socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
@@ -125,12 +126,12 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   def keep(link) # REGISTER all the time: so a restarted router knows of us
     return if now < link.next
     link.next = now + 500
-    say(link, 'router@.', 'REGISTER', 0, { service: @name, version: '1',
+    say(link, 'router@.', 'REGISTER', 0, { service: link.name, version: '1',
                                            pid: $$, application: true })
   end
 
   def wording(it)
-    it.change ? { **it.fields.slice(:pid, *NAME), **it.change } : it.fields
+    it.change ? { pid: $$, **name_of(it), **it.change } : it.fields
   end
 
   def pump(ms) # says what is due, hears what came or comes, looks at the leases

@@ -27,6 +27,7 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
 
   private
   def ready? = @link
+  def name_of(it) = it.fields.slice(:locks, *NAME) # other servers need all
 
   def start(file)
     lines = File.read(file).scan(/^ +([a-z-]+) *= *"?([^"\n]+)/)
@@ -44,10 +45,10 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
     tell(@tried, 'LOCKGOODBYE') if @tried&.drawn
     hang_up(@tried) if @tried
     address, key = @servers[place %= @servers.size]
-    @tried = dial(address, ZMQ::CURVE_PUBLICKEY => @keys[0],
-                           ZMQ::CURVE_SECRETKEY => @keys[1],
-                           ZMQ::CURVE_SERVERKEY => key)
-    @tried.place, @tried.number, @tried.begun = place, @number += 1, now
+    @tried = dial(address, "#{@name}-#{@number += 1}",
+                  ZMQ::CURVE_PUBLICKEY => @keys[0],
+                  ZMQ::CURVE_SECRETKEY => @keys[1], ZMQ::CURVE_SERVERKEY => key)
+    @tried.place, @tried.number, @tried.begun = place, @number, now
     @tried.until = @tried.ask_at = 0
   end
 
@@ -129,18 +130,20 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
 
   # A set that waits has some of its locks at the former server.
   def begin_anew(it)
-    ask('UNLOCK', { request: it.serial, **it.fields.slice(:locks, *NAME) })
+    ask('UNLOCK', { request: it.serial, **name_of(it) })
     @requests.delete(it.serial)
     it.serial, it.link = @serial += 1, nil
     @requests[it.serial] = it
   end
 
   def wording(it)
-    return { **claim(it), **here(@link) } if claims?(it)
-    former = it.link if it.command == 'LOCK' && it.state == :asked
+    return { **super, **here(@link) } if it.command != 'LOCK'
+    here = { **here(@link), sent: now }
+    return { **claim(it), **here } if claims?(it)
+    former = it.link if it.state == :asked
     it.link ||= @link
-    again = { again: true } if former && former != @link
-    { **super, **here(@link), **again.to_h }
+    here[:again] = true if former && former != @link
+    { **super, **here }
   end
 
   def claim(it)

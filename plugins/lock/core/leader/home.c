@@ -243,7 +243,7 @@ lk_on_lock (lk_leader *lead, const lk_lock_message *message)
     lk_err error = admit (lead, request);
     if (error != LK_OK) {
         lk_home_refuse (lead, &request->ticket, error);
-    } else {
+    } else if (!lk_resume_place (lead, request)) {
         add (lead, request);
     }
 }

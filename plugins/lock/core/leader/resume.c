@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define LOOKS_MAX 256 /* at those that wait, for one that asks */
+
 static bool
 is_later (const lk_ticket *held, const lk_ticket *asking)
 {
@@ -81,4 +83,72 @@ lk_resume_order (lk_leader *lead, const lk_msg_request *request)
     } else {
         lk_home_refuse (lead, asking, LK_UNKNOWN);
     }
+}
+
+/*  -------------------------------------------------------- who waits */
+
+/*  Whether the home has tickets of a former session of that host. */
+static bool
+has_former (const lk_table *table, lk_request_id asking)
+{
+    const lk_group *group = table->groups;
+    while (group
+           && (group->id[0] != asking.host || group->id[1] >= asking.session
+               || group->own == 0)) {
+        group = group->hh.next;
+    }
+    return group != NULL;
+}
+
+static bool
+is_same_wish (const lk_ticket *one, const lk_ticket *other)
+{
+    return one->duration_ms == other->duration_ms && one->pid == other->pid
+           && one->mode.type == other->mode.type
+           && one->mode.soft == other->mode.soft
+           && one->mode.quiet_ms == other->mode.quiet_ms
+           && one->mode.limit == other->mode.limit
+           && one->mode.lenient == other->mode.lenient
+           && one->mode.is_static == other->mode.is_static;
+}
+
+/*  The first such one in the queue. None of those that hold it: which of these
+ *  the application believes in is not known here. */
+static const lk_entry *
+find_place (const lk_leader *lead, const lk_ticket *asking)
+{
+    const lk_queue *queue = has_former (&lead->table, asking->request)
+                                ? lk_table_queue (&lead->table, asking->object)
+                                : NULL;
+    const lk_entry *entry = queue ? queue->waiting : NULL;
+    for (int looks = 0; entry && looks < LOOKS_MAX; looks++) {
+        const lk_ticket waiting = lk_entry_ticket (entry);
+        if (entry->number != 0 && entry->rest == 0 && !entry->is_far
+            && lk_resume_is_own (&waiting, asking)
+            && is_same_wish (&waiting, asking)) {
+            return entry;
+        }
+        entry = entry->next;
+    }
+    return NULL;
+}
+
+/*  protocol 9.13: A restart */
+bool
+lk_resume_place (lk_leader *lead, const lk_msg_request *request)
+{
+    const lk_ticket *asking = &request->ticket;
+    if (!request->queue || request->rest_count > 0
+        || asking->remote.number != 0) {
+        return false;
+    }
+    const lk_entry *former = find_place (lead, asking);
+    if (!former) {
+        return false;
+    }
+    lk_op op = lk_op_about (LK_OP_RESUME, asking);
+    op.by = lk_entry_request (former);
+    op.ticket.mode.type = asking->mode.type;
+    lk_stream_append (lead, &op);
+    return true;
 }

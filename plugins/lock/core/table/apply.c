@@ -136,8 +136,9 @@ take_age (lk_table *self, lk_entry *entry, const lk_op *op)
     }
 }
 
-/*  A remote one goes to a later registration alone, and may wait; or be kept,
- *  though its application has not heard that. Protocol 9.20: Moving. */
+/*  A remote one goes to a later registration alone; it may be kept, though its
+ *  application has not heard that. One of a set that waits begins anew.
+ *  Protocol 9.13: A restart; 9.20: Moving. */
 static bool
 may_go_over (const lk_table *self, uint8_t home, const lk_op *op,
              const lk_entry *entry)
@@ -150,7 +151,8 @@ may_go_over (const lk_table *self, uint8_t home, const lk_op *op,
     }
     const lk_far *far = lk_entry_far (entry);
     return far ? far->id.number < number
-               : number == 0 && entry->token != 0 && !entry->kept;
+               : number == 0 && !entry->kept
+                     && (entry->token != 0 || entry->rest == 0);
 }
 
 static void

@@ -1,0 +1,8 @@
+#!/bin/bash
+#   conform_far_ruby.sh - the conformance cases on machines without a router,
+#   with a client from the page
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+exec python3 "$(dirname "$0")/../conformance/run.py" --remote ruby
