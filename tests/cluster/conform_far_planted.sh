@@ -26,7 +26,7 @@ check 'a claim that says no token' found \
     's/told.slice(:type, :key, :token, :locks)/told.slice(:type)/' \
     remote "$dies"
 check 'registrations that have one number' found \
-    's/@number += 1/@number = 1/' remote "$dies"
+    's/@number += 1/@number += 1}-#{@number = 1/' remote "$dies"
 check 'a static lock that ends with its server' found \
     's/ unless static || now/ unless now/' remote "$stops"
 check 'a change of type that is forgotten when it moves' found \

@@ -651,6 +651,10 @@ canary a-moved-set-goes-on 1 unit/core_registered set_resume.c \
     's/ || self->state != LK_SET_RESUMING//'
 canary counts-from-the-last-clock 1 unit/core_registered registration_parts.c \
     's/self->clock\[i\]\.heard_ms < reply->as_of/1/'
+canary lock-says-no-clock 1 unit/core_registered requests.c \
+    's/demand->said = request->sent/demand->said = 0/'
+canary inherits-from-another-machine 1 unit/core_registered demand_maps.c \
+    's/demand->ticket\.remote\.number == 0/1/'
 canary goes-on-whatever-it-missed 1 unit/core_registered registration.c \
     's/if (!goes_on (proxy, term)) {/if (0) {/'
 canary pings-put-off-upkeep 1 unit/core_registered node.c \

@@ -380,12 +380,24 @@ START_TEST (duration)
     lk_session *session = open_session ();
     const int64_t begun_ms = lk_clock_ms ();
     lk_lock *lock = get_lock (session);
+    ck_assert_ptr_nonnull (strstr (line_of (0, "LOCK "), "\"sent\":"));
     ck_assert_int_le (lk_lock_left (lock), 1000);
     ck_assert_int_ge (lk_lock_left (lock), 1);
     const lk_lock_event event = next_event (session);
     ck_assert_int_eq (event.kind, LK_EVENT_LOST);
     ck_assert_int_eq (event.error, LK_TIMEDOUT);
     ck_assert_int_le (lk_clock_ms (), begun_ms + 3000);
+    ck_assert_int_eq (lk_lock_release (&lock), LK_LATE);
+    lk_session_destroy (&session);
+}
+END_TEST
+
+/*  As its server knows, whose clock counts, too. */
+START_TEST (given_back_late)
+{
+    WITH_LOCK (fake.is_late = true);
+    lk_session *session = open_session ();
+    lk_lock *lock = get_lock (session);
     ck_assert_int_eq (lk_lock_release (&lock), LK_LATE);
     lk_session_destroy (&session);
 }
@@ -561,6 +573,7 @@ add_ends (Suite *suite)
     tcase_add_test (tcase, not_ours_to_say);
     tcase_add_test (tcase, short_wait);
     tcase_add_test (tcase, duration);
+    tcase_add_test (tcase, given_back_late);
     tcase_add_test (tcase, granted_unasked);
     tcase_add_test (tcase, unlocks_by_key);
 }

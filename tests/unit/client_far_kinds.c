@@ -355,7 +355,11 @@ START_TEST (does_not_change)
                       LK_OK);
     quiet_until (session, 0, "\"turn\":2");
     fail_turn (1, "deadlock"); /* late */
+    WITH_LOCK (fake.lock[0].turn =
+                   2; /* servers say the latest, failed or not */
+               grant (&fake.server[0], fake.lock[0].serial));
     quiet_for (session, 300);
+    ck_assert_int_eq (lk_lock_get_type (lock), LK_SHARED);
     fail_turn (0, "invalid");
     expect (session, LK_EVENT_UNCHANGED, LK_INVALID);
     ck_assert (lk_lock_held (lock));
@@ -426,7 +430,9 @@ START_TEST (an_upgrade_moves)
     WITH_LOCK (fake.is_full = true);
     ck_assert_int_eq (lk_lock_change_start (lock, LK_EXCLUSIVE, LK_FOREVER),
                       LK_OK);
-    quiet_until (session, 0, "\"turn\":1");
+    quiet_for (session, 1500);
+    ck_assert_int_gt (heard (0, "\"turn\":1"), 2);
+    ck_assert_int_eq (heard (0, "\"turn\":2"), 0);
     check_claim_and_turn (session, token);
     quiet_until (session, 1, "\"turn\":1");
     WITH_LOCK (fake.is_full = false);

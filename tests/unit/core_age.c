@@ -9,6 +9,7 @@
  */
 
 #include "leading.h"
+#include "unsaved.h"
 
 #include "lib/suite.h"
 #include "unsaved.h"

@@ -78,6 +78,7 @@ static struct {
     int64_t duration_ms; /* that is left of what is granted; -1 */
     bool is_full;        /* nothing is granted, no type changed */
     bool is_dumb;        /* a change of type is made, and nothing said */
+    bool is_late;        /* what is given back was over before */
     uint64_t kept;       /* LOCK of which no UNLOCK is answered */
 } fake;
 
@@ -309,8 +310,12 @@ answer_unlock (server *self, const lk_message *message)
     if (lock != NULL) {
         *lock = (home_lock) {0};
     }
-    send_back (self, new_word (self, "UNLOCKED", lk_message_serial (message)),
-               "lock");
+    lk_message *answer =
+        new_word (self, "UNLOCKED", lk_message_serial (message));
+    if (fake.is_late) {
+        lk_message_set_flag (answer, "late", true);
+    }
+    send_back (self, answer, "lock");
 }
 
 /*  Whether it is of the registration that there is; else it is answered so. */

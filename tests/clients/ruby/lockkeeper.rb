@@ -10,7 +10,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   # type, if one is open. link, bound: of remote.rb
   Request = Struct.new(*%i[serial command fields state told users next limit
                            change link bound])
-  Link = Struct.new(*%i[socket host next]) # with a router
+  Link = Struct.new(*%i[socket name host next]) # with a router
   NAME = %i[object object_hex zone context].freeze
   WHAT = { 'LOCKED' => %i[granted changed], 'LOCKFAILED' => %i[over unchanged],
            'UNLOCKED' => %i[over lost], 'LOCKCHECK' => %i[over] }.freeze
@@ -75,14 +75,14 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   private
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
   def name_of(it) = it.fields.slice(*NAME)
-  def start(endpoint) = @link = dial(endpoint)
+  def start(endpoint) = @link = dial(endpoint, @name)
   def ready? = @link.host
 
-  def dial(endpoint, options = {})
+  def dial(endpoint, name, options = {})
     socket = @context.socket(ZMQ::DEALER)
     { ZMQ::LINGER => 1000, **options }.each { socket.setsockopt(_1, _2) }
     @poller.register_readable(socket) if socket.connect(endpoint).zero?
-    self.class::Link.new(socket, nil, 0).tap { |link| @links << link }
+    self.class::Link.new(socket, name, nil, 0).tap { |link| @links << link }
   end
 
   def hang_up(link)
@@ -106,7 +106,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   end
 
   def say(link, to, command, serial, fields)
-    texts = [to, "#{@name}@#{link.host || '.'}", command]
+    texts = [to, "#{link.name}@#{link.host || '.'}", command]
     rest = (texts.join + (fields ? JSON.generate(fields) : '')).b
     head = ['LK', 1, fields ? 1 : 0, 20 + rest.size, serial, *texts.map(&:size)]
     link.socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
@@ -126,7 +126,7 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
   def keep(link) # REGISTER all the time: so a restarted router knows of us
     return if now < link.next
     link.next = now + 500
-    say(link, 'router@.', 'REGISTER', 0, { service: @name, version: '1',
+    say(link, 'router@.', 'REGISTER', 0, { service: link.name, version: '1',
                                            pid: $$, application: true })
   end
 

@@ -45,10 +45,10 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
     tell(@tried, 'LOCKGOODBYE') if @tried&.drawn
     hang_up(@tried) if @tried
     address, key = @servers[place %= @servers.size]
-    @tried = dial(address, ZMQ::CURVE_PUBLICKEY => @keys[0],
-                           ZMQ::CURVE_SECRETKEY => @keys[1],
-                           ZMQ::CURVE_SERVERKEY => key)
-    @tried.place, @tried.number, @tried.begun = place, @number += 1, now
+    @tried = dial(address, "#{@name}-#{@number += 1}",
+                  ZMQ::CURVE_PUBLICKEY => @keys[0],
+                  ZMQ::CURVE_SECRETKEY => @keys[1], ZMQ::CURVE_SERVERKEY => key)
+    @tried.place, @tried.number, @tried.begun = place, @number, now
     @tried.until = @tried.ask_at = 0
   end
 
@@ -137,11 +137,13 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
   end
 
   def wording(it)
-    return { **claim(it), **here(@link) } if claims?(it)
-    former = it.link if it.command == 'LOCK' && it.state == :asked
+    return { **super, **here(@link) } if it.command != 'LOCK'
+    here = { **here(@link), sent: now }
+    return { **claim(it), **here } if claims?(it)
+    former = it.link if it.state == :asked
     it.link ||= @link
-    again = { again: true } if former && former != @link
-    { **super, **here(@link), **again.to_h }
+    here[:again] = true if former && former != @link
+    { **super, **here }
   end
 
   def claim(it)
