@@ -22,9 +22,6 @@ check 'a server whose silence is not noticed' found \
 check 'what is held is not claimed' found \
     's/it.next = 0 if it.next || claims?(it)/it.next = 0 if it.next/' \
     remote "$dies"
-check 'a claim that says no token' found \
-    's/told.slice(:type, :key, :token, :locks)/told.slice(:type)/' \
-    remote "$dies"
 check 'registrations that have one number' found \
     's/@number += 1/@number += 1}-#{@number = 1/' remote "$dies"
 check 'a static lock that ends with its server' found \

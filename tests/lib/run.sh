@@ -484,7 +484,7 @@ python () {
 
 #   Faults of real processes alone, for as long as $ROUNDS makes them. A round
 #   of kill_handover is a fault of each kind: half as many; and faults_run has
-#   16 kinds.
+#   16 kinds. conform_far_* play all their cases.
 cluster_long () {
     local test rounds
     rooms[waiting]=2
@@ -493,7 +493,7 @@ cluster_long () {
         case ${test##*/} in
             kill_handover.sh) rounds=$(((ROUNDS + 1) / 2)) ;;
             faults_run.sh) [ "$rounds" -ge 16 ] || rounds=16 ;;
-            faults_* | kill_*) ;;
+            faults_* | kill_* | conform_far_*) ;;
             *) continue ;;
         esac
         job waiting script "cluster/$(basename "${test%.sh}")" \
