@@ -108,6 +108,12 @@ lk_dealer_look (lk_dealer *self)
     return self->state;
 }
 
+bool
+lk_dealer_is_stranger (const lk_dealer *self)
+{
+    return lk_monitor_is_stranger (self->monitor);
+}
+
 /*  -------------------------------------------------------- to and fro */
 
 lk_io

@@ -37,6 +37,9 @@ void lk_dealer_destroy (lk_dealer **self_p, int linger_ms);
 /*  What it is now; looks at what the monitor has to tell. */
 lk_dealer_state lk_dealer_look (lk_dealer *self);
 
+/*  Whether it is DENIED because who is there does not know our key. */
+bool lk_dealer_is_stranger (const lk_dealer *self);
+
 /*  As of a zsocket. */
 lk_io lk_dealer_receive (lk_dealer *self, lk_part *part);
 lk_io lk_dealer_send (lk_dealer *self, lk_part *part);

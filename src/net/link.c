@@ -306,9 +306,14 @@ note_failure (lk_link *self)
         return;
     }
     if (self->state == LK_DEALER_DENIED) {
-        (void) lk_problem_set (&self->why, LK_SYSTEM,
-                               "it does not know our key, has another one than "
-                               "we know, or is no server of clients");
+        if (lk_dealer_is_stranger (self->dealer)) {
+            (void) lk_problem_set (&self->why, LK_SYSTEM,
+                                   "it does not know our key");
+        } else {
+            (void) lk_problem_set (&self->why, LK_SYSTEM,
+                                   "it has another key than we know, or is no "
+                                   "server of clients");
+        }
         self->why.number = EACCES;
     } else if (self->state == LK_DEALER_FAILED) {
         self->why.number = is_late ? ETIMEDOUT : ECONNREFUSED;
@@ -353,9 +358,11 @@ connect_any (lk_link *self, lk_problem *problem)
 void
 lk_link_pass_over (lk_link *self)
 {
-    if (self->numbers && self->state <= LK_DEALER_UP) {
-        note_failure (self);
-    } else if (!self->numbers && lk_link_has_others (self)) {
+    if (self->numbers) {
+        if (lk_link_is_open (self) && self->state <= LK_DEALER_UP) {
+            note_failure (self);
+        }
+    } else if (lk_link_has_others (self)) {
         self->first = (self->used + 1) % endpoint_count (self);
     }
 }

@@ -23,6 +23,7 @@
 struct lk_monitor {
     void *watched;
     zsock_t *events;
+    bool is_stranger;
 };
 
 lk_monitor *
@@ -89,7 +90,10 @@ lk_monitor_next (lk_monitor *self)
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
         return LK_MONITOR_LEFT;
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        self->is_stranger = false;
+        return LK_MONITOR_DENIED;
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        self->is_stranger = true;
         return LK_MONITOR_DENIED;
     case ZMQ_EVENT_CONNECT_RETRIED:
         return LK_MONITOR_FAILED;
@@ -98,6 +102,12 @@ lk_monitor_next (lk_monitor *self)
     default:
         return LK_MONITOR_NOTHING;
     }
+}
+
+bool
+lk_monitor_is_stranger (const lk_monitor *self)
+{
+    return self->is_stranger;
 }
 
 int

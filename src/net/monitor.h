@@ -30,6 +30,10 @@ void lk_monitor_destroy (lk_monitor **self_p); /* NULL-safe, nulls it */
 /*  The next event. */
 lk_monitor_event lk_monitor_next (lk_monitor *self);
 
+/*  Whether the last one that was DENIED was because who is there does not know
+ *  our key. */
+bool lk_monitor_is_stranger (const lk_monitor *self);
+
 /*  As those of a zsocket. */
 int lk_monitor_fd (lk_monitor *self);
 bool lk_monitor_is_pending (lk_monitor *self);
