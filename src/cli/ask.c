@@ -10,10 +10,12 @@
 #include "net/attach.h"
 #include "net/client_file.h"
 #include "net/clock.h"
+#include "net/random.h"
 #include "net/where.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +28,7 @@ struct lk_requester {
     uint64_t first;       /* of those that are waited for */
     lk_message **answers; /* theirs, `missing` of them are not there; NULL */
     size_t count, missing;
+    bool is_once; /* each of its addresses is tried once */
 };
 
 /*  What we are given is borrowed. */
@@ -63,13 +66,15 @@ static const lk_attach_calls calls = {.message = on_message};
 
 /*  A server that does not answer at once may be followed by one that does. */
 #define SERVER_MS 2000
+#define ROUND_MS 100 /* between rounds of all of them */
 
 static bool
 await_router (lk_requester *self, int64_t until_ms)
 {
     lk_attach_state state;
     while ((state = lk_attach_get_state (self->attach)) != LK_ATTACH_READY
-           && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms) {
+           && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms
+           && (!self->is_once || lk_attach_rounds (self->attach) == 0)) {
         lk_attach_wait (self->attach, until_ms);
     }
     return state == LK_ATTACH_READY;
@@ -101,25 +106,72 @@ attach_to (lk_requester *self, const char *head, const char *endpoint,
     return false;
 }
 
-/*  To the first of its servers that answers. */
+static bool
+attach_to_server (lk_requester *self, const lk_client_file *file, size_t place,
+                  int wait_ms, lk_problem *problem)
+{
+    char head[LK_CLIENT_HEAD_SIZE];
+    lk_curve_call call;
+    lk_client_file_head (file, head);
+    lk_client_file_call (file, file->server[place].key, &call);
+    const bool is_there = attach_to (self, head, file->server[place].endpoint,
+                                     &call, wait_ms, problem);
+    explicit_bzero (&call, sizeof call);
+    return is_there;
+}
+
+/*  Whether there are others behind its address: another attempt may lead to
+ *  it. */
+static bool
+is_shared (const lk_client_file *file, size_t place)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        count += strcmp (file->server[i].endpoint, file->server[place].endpoint)
+                 == 0;
+    }
+    return count > 1;
+}
+
+/*  Where a round begins: any place if the first ones share an address, since
+ *  what shares connections out may go round as we do. */
+static size_t
+first_place (const lk_client_file *file)
+{
+    uint64_t drawn = 0;
+    if (is_shared (file, 0)) {
+        lk_random_fill (&drawn, sizeof drawn);
+    }
+    return drawn % file->count;
+}
+
+/*  To the first of its servers that answers, by rounds of which each tries the
+ *  addresses of each once. */
 static bool
 attach_to_any (lk_requester *self, const lk_client_file *file, int wait_ms,
                lk_problem *problem)
 {
-    char head[LK_CLIENT_HEAD_SIZE];
     const int each_ms = wait_ms < SERVER_MS ? wait_ms : SERVER_MS;
+    const int64_t until_ms = lk_clock_ms () + wait_ms;
     bool is_there = false;
-    lk_client_file_head (file, head);
-    for (size_t i = 0; !is_there && i < file->count; i++) {
-        lk_curve_call call;
-        lk_client_file_call (file, i, &call);
-        is_there = attach_to (self, head, file->server[i].endpoint, &call,
-                              each_ms, problem);
-        explicit_bzero (&call, sizeof call);
-    }
     if (file->count == 0) {
         (void) lk_problem_set (problem, LK_INVALID,
                                "the client file has no 'client/server'");
+        return false;
+    }
+    self->is_once = true;
+    while (!is_there) {
+        const size_t first = first_place (file);
+        for (size_t i = 0; !is_there && i < file->count; i++) {
+            is_there = attach_to_server (self, file, (first + i) % file->count,
+                                         each_ms, problem);
+        }
+        if (lk_clock_ms () + ROUND_MS >= until_ms) {
+            break;
+        }
+        if (!is_there) {
+            (void) poll (NULL, 0, ROUND_MS);
+        }
     }
     return is_there;
 }
@@ -147,6 +199,18 @@ lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
     if (client != NULL
             ? !attach_far (self, client, endpoint, wait_ms, problem)
             : !attach_to (self, "", endpoint, NULL, wait_ms, problem)) {
+        lk_requester_destroy (&self);
+    }
+    return self;
+}
+
+lk_requester *
+lk_requester_by (const lk_client_file *file, size_t place, int wait_ms,
+                 lk_problem *problem)
+{
+    lk_requester *self = lk_alloc (sizeof *self);
+    self->is_once = !is_shared (file, place);
+    if (!attach_to_server (self, file, place, wait_ms, problem)) {
         lk_requester_destroy (&self);
     }
     return self;
