@@ -8,11 +8,13 @@
 
 #include "cli/cli.h"
 #include "net/attach.h"
+#include "net/beacon.h"
 #include "net/client_file.h"
 #include "net/clock.h"
 #include "net/random.h"
 #include "net/where.h"
 #include "util/alloc.h"
+#include "wire/announcement.h"
 #include "wire/message_frame.h"
 
 #include <poll.h>
@@ -176,6 +178,33 @@ attach_to_any (lk_requester *self, const lk_client_file *file, int wait_ms,
     return is_there;
 }
 
+/*  Adds the first server whose beacon is heard until then. */
+static lk_err
+hear_server (lk_client_file *file, int64_t until_ms, lk_problem *problem)
+{
+    char line[LK_BEACON_SIZE];
+    lk_client_server server;
+    lk_beacon *beacon = lk_beacon_new (file->beacon, problem);
+    if (beacon == NULL) {
+        return LK_SYSTEM;
+    }
+    lk_beacon_listen (beacon, LK_ANNOUNCEMENT_BEGIN);
+    while (file->count == 0 && lk_clock_ms () < until_ms) {
+        const size_t size = lk_beacon_next (beacon, line);
+        if (size == 0) {
+            (void) poll (NULL, 0, ROUND_MS);
+        } else if (lk_client_file_hears (file, line, size, &server)) {
+            (void) !lk_client_file_add (file, &server);
+        }
+    }
+    lk_beacon_destroy (&beacon);
+    return file->count > 0
+               ? LK_OK
+               : lk_problem_set (problem, LK_TIMEDOUT,
+                                 "no beacon was heard of a server whose key we "
+                                 "have");
+}
+
 static bool
 attach_far (lk_requester *self, const char *path, const char *endpoint,
             int wait_ms, lk_problem *problem)
@@ -185,6 +214,8 @@ attach_far (lk_requester *self, const char *path, const char *endpoint,
         lk_client_file_read (file, path, problem) == LK_OK
         && (endpoint == NULL
             || lk_client_file_redirect (file, endpoint, problem) == LK_OK)
+        && (file->beacon == 0 || file->count > 0
+            || hear_server (file, lk_clock_ms () + wait_ms, problem) == LK_OK)
         && attach_to_any (self, file, wait_ms, problem);
     lk_client_file_clear (file);
     lk_free (file);

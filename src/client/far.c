@@ -355,7 +355,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
             lk_problem *problem)
 {
     char name[LK_SERVICE_LEN_MAX + 1];
-    if (file->count == 0) {
+    if (file->count == 0 && file->beacon == 0) {
         (void) lk_problem_set (problem, LK_INVALID,
                                "the client file has no 'client/server'");
         return NULL;

@@ -221,6 +221,23 @@ lk_known_servers_told (lk_known_servers *self, const lk_known_server_row *row,
     }
 }
 
+/*  Where it is else is not forgotten for that. */
+void
+lk_known_servers_found (lk_known_servers *self, const lk_known_server_row *row,
+                        int64_t now_ms)
+{
+    lk_known_server *it = find_same (self, row);
+    if (it == NULL) {
+        it = find_single (self, row->key);
+    }
+    if (it == NULL) {
+        forget (self, now_ms);
+        (void) add (self, row->endpoint, row->key, row->domain);
+    } else if (strcmp (it->endpoint, row->endpoint) != 0) {
+        memcpy (it->other, row->endpoint, sizeof it->other);
+    }
+}
+
 /*  -------------------------------------------------------- the order */
 
 size_t

@@ -76,6 +76,10 @@ void lk_known_servers_told (lk_known_servers *self,
                             const lk_known_server_row *row, size_t count,
                             int64_t now_ms);
 
+/*  One says that it is there: no list, and nobody vouches for it. */
+void lk_known_servers_found (lk_known_servers *self,
+                             const lk_known_server_row *row, int64_t now_ms);
+
 /*  It took so long to answer. */
 void lk_known_servers_answered (lk_known_server *server, int64_t took_ms);
 

@@ -7,11 +7,13 @@
 #include "client/servers.h"
 
 #include "client/known_servers.h"
+#include "client/servers_beacon.h"
 #include "client/servers_list.h"
 #include "net/attach.h"
 #include "net/clock.h"
 #include "net/random.h"
 #include "util/alloc.h"
+#include "wire/announcement.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,6 +54,7 @@ struct lk_servers {
     lk_servers_fn *fn;
     void *user;
     lk_known_servers *known;
+    lk_beacon *beacon; /* NULL: none */
     server *server;
     int64_t begun_ms;  /* one was tried last, ... */
     size_t begun_step; /* ... which is so near */
@@ -465,6 +468,11 @@ lk_servers_problem (const lk_servers *self, lk_way_problem *problem)
             problem->number = why.number;
         }
     }
+    if (problem->text[0] == '\0' && self->beacon != NULL) {
+        snprintf (problem->text, sizeof problem->text, "%s",
+                  "no beacon was heard of a server whose key we have");
+        problem->number = ETIMEDOUT;
+    }
 }
 
 /*  -------------------------------------------------------- to and fro */
@@ -499,6 +507,10 @@ lk_servers_work (lk_servers *self)
     server *it;
     DL_FOREACH (self->server, it) {
         lk_attach_work (it->attach);
+    }
+    if (self->beacon != NULL) {
+        lk_servers_beacon_work (self->beacon, &self->file, self->known,
+                                lk_clock_ms ());
     }
 }
 
@@ -545,6 +557,40 @@ lk_servers_is_up (const lk_servers *self, int number)
     return it != NULL && is_up (it);
 }
 
+void
+lk_servers_destroy (lk_servers **self_p)
+{
+    lk_servers *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    while (self->server != NULL) {
+        hang_up (self->server);
+    }
+    if (lk_servers_are_ours (self)) {
+        lk_beacon_destroy (&self->beacon);
+    }
+    lk_known_servers_destroy (&self->known);
+    lk_client_file_clear (&self->file);
+    close (self->epoll_fd);
+    lk_free (self);
+    *self_p = NULL;
+}
+
+static bool
+open_beacon (lk_servers *self, lk_problem *problem)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    self->beacon = lk_beacon_new (self->file.beacon, problem);
+    if (self->beacon == NULL) {
+        return false;
+    }
+    lk_beacon_listen (self->beacon, LK_ANNOUNCEMENT_BEGIN);
+    (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD,
+                      lk_beacon_fd (self->beacon), &event);
+    return true;
+}
+
 lk_servers *
 lk_servers_new (const lk_client_file *file, const char *name, lk_servers_fn *fn,
                 void *user, lk_problem *problem)
@@ -566,22 +612,8 @@ lk_servers_new (const lk_client_file *file, const char *name, lk_servers_fn *fn,
     }
     lk_random_fill (&seed, sizeof seed);
     self->known = lk_known_servers_new (file, seed);
+    if (file->beacon != 0 && !open_beacon (self, problem)) {
+        lk_servers_destroy (&self);
+    }
     return self;
-}
-
-void
-lk_servers_destroy (lk_servers **self_p)
-{
-    lk_servers *self = *self_p;
-    if (self == NULL) {
-        return;
-    }
-    while (self->server != NULL) {
-        hang_up (self->server);
-    }
-    lk_known_servers_destroy (&self->known);
-    lk_client_file_clear (&self->file);
-    close (self->epoll_fd);
-    lk_free (self);
-    *self_p = NULL;
 }

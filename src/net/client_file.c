@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +112,18 @@ take_order (lk_client_file *self, const char *value)
 }
 
 static const char *
+take_beacon (lk_client_file *self, const char *value)
+{
+    char *end;
+    const long port = strtol (value, &end, 10);
+    if (end == value || *end != '\0' || port < 0 || port > 65535) {
+        return "the beacon is a UDP port, 1 to 65535, or 0 for none";
+    }
+    self->beacon = (int) port;
+    return NULL;
+}
+
+static const char *
 take_discovery (lk_client_file *self, const char *value)
 {
     self->is_closed = strcmp (value, "no") == 0;
@@ -154,6 +167,9 @@ take_line (lk_client_file *self, const lk_zpl_line *line)
     }
     if (strcmp (line->path, "client/discovery") == 0) {
         return take_discovery (self, line->value);
+    }
+    if (strcmp (line->path, "client/beacon") == 0) {
+        return take_beacon (self, line->value);
     }
     if (strcmp (line->path, "client/domain") == 0) {
         return take_domain (self->domain, line->value);
@@ -223,7 +239,7 @@ parse (lk_client_file *self, const char *path, const char *text,
     if (error == LK_OK) {
         error = check (self, path, problem);
     }
-    if (error == LK_OK && self->count == 0) {
+    if (error == LK_OK && self->count == 0 && self->beacon == 0) {
         lk_client_file_default (self);
     }
     return error;

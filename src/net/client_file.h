@@ -15,6 +15,7 @@
  *          domain = au.perth.dh4.rack3
  *          domain-limit = au.perth
  *          discovery = yes
+ *          beacon = 7412
  *
  *  Keys may have a `#`, so values that have one are in quotes. Mode 0600.
  */
@@ -57,14 +58,15 @@ typedef struct {
                                                             found otherwise */
     size_t key_count;
     lk_client_order order;
+    int beacon;     /* UDP port on which servers are heard of; 0: not */
     bool is_closed; /* other servers than those are not asked for */
     char domain[LK_DOMAIN_LEN_MAX + 1]; /* where this machine is; "" */
     char limit[LK_DOMAIN_LEN_MAX + 1];  /* only servers in there; "" */
 } lk_client_file;
 
-/*  Reads it; one that has keys of servers, and no server, has the default
- *  endpoint then. LK_SYSTEM, LK_INVALID and problem, whose number is that of
- *  errno, EINVAL if the file makes no sense or others may read it. */
+/*  Reads it; one that has keys of servers, and no server and no beacon, has the
+ *  default endpoint then. LK_SYSTEM, LK_INVALID and problem, whose number is
+ *  that of errno, EINVAL if the file makes no sense or others may read it. */
 lk_err lk_client_file_read (lk_client_file *self, const char *path,
                             lk_problem *problem)
     __attribute__ ((warn_unused_result));
@@ -77,6 +79,11 @@ lk_err lk_client_file_read (lk_client_file *self, const char *path,
 lk_err lk_client_file_redirect (lk_client_file *self, const char *list,
                                 lk_problem *problem)
     __attribute__ ((warn_unused_result));
+
+/*  A line of a beacon: the server that it announces, if the file has the key
+ *  whose fingerprint it says; who is there has to prove that it has that. */
+bool lk_client_file_hears (const lk_client_file *self, const char *line,
+                           size_t size, lk_client_server *server);
 
 /*  Adds one more server; false: there is no room. */
 bool lk_client_file_add (lk_client_file *self, const lk_client_server *server)

@@ -9,6 +9,7 @@
 #include "net/endpoint.h"
 #include "net/tcp.h"
 #include "util/alloc.h"
+#include "wire/announcement.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,6 +57,51 @@ lk_client_file_default (lk_client_file *self)
     for (size_t i = 0; i < self->key_count; i++) {
         (void) add (self, LK_CLIENT_DEFAULT_ENDPOINT, self->key[i], "");
     }
+}
+
+/*  -------------------------------------------------------- beacons */
+
+static bool
+is_of (const char *fingerprint, const char *key)
+{
+    char own[LK_FINGERPRINT_SIZE];
+    lk_curve_fingerprint (key, own);
+    return own[0] != '\0' && strcmp (own, fingerprint) == 0;
+}
+
+/*  NULL: the file has no such key. */
+static const char *
+key_of (const lk_client_file *file, const char *fingerprint)
+{
+    for (size_t i = 0; i < file->key_count; i++) {
+        if (is_of (fingerprint, file->key[i])) {
+            return file->key[i];
+        }
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        if (is_of (fingerprint, file->server[i].key)) {
+            return file->server[i].key;
+        }
+    }
+    return NULL;
+}
+
+bool
+lk_client_file_hears (const lk_client_file *self, const char *line, size_t size,
+                      lk_client_server *server)
+{
+    lk_announcement word;
+    lk_problem ignored;
+    if (!lk_announcement_read (&word, line, size)) {
+        return false;
+    }
+    const char *key = key_of (self, word.fingerprint);
+    *server = (lk_client_server) {.domain = ""};
+    snprintf (server->endpoint, sizeof server->endpoint, LK_TCP "%s",
+              word.address);
+    snprintf (server->key, sizeof server->key, "%s", key != NULL ? key : "");
+    return key != NULL
+           && lk_client_endpoint_check (server->endpoint, &ignored) == LK_OK;
 }
 
 /*  -------------------------------------------------------- other servers */

@@ -63,14 +63,17 @@ says_it 1 "client '...' has that key already" clients add m1 "$made"
 it_says 0 "no host that is connected listens for applications on other \
 machines: router/listen-clients in lockkeeper.conf(5)" \
     "$lockkeeper" clients list
-#   cluster/far_library, cluster/far_finding, unit/client_servers and
-#   unit/client_file; unit/common.
+#   cluster/far_library, cluster/far_finding, cluster/far_beacon,
+#   unit/client_servers and unit/client_file; unit/common.
 unmet lockkeeper.1 "'...' is not tcp://HOST:PORT"
 unmet lockkeeper.1 'it does not know our key' \
     'it has another key than we know, or is no server of clients'
 unmet lockkeeper.1 "it is in ..., outside of 'client/domain-limit' ..." \
     "its location domain is not known, and 'client/domain-limit' is ..." \
     'its lock service does not answer' \
-    'it stops, or serves as many as it can'
+    'it stops, or serves as many as it can' \
+    'no beacon was heard of a server whose key we have' \
+    "no network interface for beacons on port ...: \$ZSYS_INTERFACE names \
+one that can broadcast"
 unmet lockkeeper.1 "'clients/key' has the key of '...' twice" \
     "'hosts/domain' has '...' twice"

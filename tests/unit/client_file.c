@@ -157,6 +157,9 @@ START_TEST (default_endpoint)
                first, second);
     ck_assert_uint_eq (file.count, 1);
     ck_assert_str_eq (file.server[0].key, second);
+    read_pair ("    server-key = \"%s\"\n    beacon = 7412\n", first, "");
+    ck_assert_int_eq (file.beacon, 7412);
+    ck_assert_uint_eq (file.count, 0);
 }
 END_TEST
 
@@ -183,6 +186,8 @@ START_TEST (mistakes)
     check_refused ("line 5: a server is");
     put_pair ("    order = any\n");
     check_refused ("line 4: the order is");
+    put_pair ("    beacon = 70000\n");
+    check_refused ("line 4: the beacon is");
     put_pair ("    discovery = perhaps\n");
     check_refused ("line 4: discovery is");
     put_pair ("    domain = au..perth\n");

@@ -368,6 +368,27 @@ START_TEST (no_room)
 }
 END_TEST
 
+/*  By a beacon: whoever it is of has to prove its key. */
+START_TEST (announced)
+{
+    lists ("a", "k1", "");
+    begin ("", "");
+    tells ("a", "k1", "");
+    lk_known_servers_found (all, &rows[0], now_ms);
+    ck_assert_str_eq (of_key ("k1")->other, "");
+    tells ("b", "k1", "");
+    lk_known_servers_found (all, &rows[1], now_ms);
+    ck_assert_str_eq (of_key ("k1")->endpoint, "tcp://a:1");
+    ck_assert_str_eq (of_key ("k1")->other, "tcp://b:1");
+    tells ("c", "k2", "");
+    lk_known_servers_found (all, &rows[2], now_ms);
+    lk_known_servers_found (all, &rows[2], now_ms);
+    ck_assert_uint_eq (count (), 2);
+    ck_assert (!of_key ("k1")->is_gone);
+    ck_order ("k1 k2 ");
+}
+END_TEST
+
 /*  -------------------------------------------------------- nearer */
 
 START_TEST (nearer)
@@ -451,6 +472,7 @@ main (void)
     tcase_add_test (tcase, one_key);
     tcase_add_test (tcase, gone);
     tcase_add_test (tcase, no_room);
+    tcase_add_test (tcase, announced);
     tcase_add_test (tcase, nearer);
     tcase_add_test (tcase, limit);
     suite_add_tcase (suite, tcase);
