@@ -5,6 +5,7 @@
  */
 
 #include "shell.h"
+#include "announcer.h"
 #include "authentication.h"
 #include "callers.h"
 #include "clients.h"
@@ -54,8 +55,9 @@ enum { ENDED_MANY = 500 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local;   /* processes of this host */
-    lk_listener *mesh;    /* other routers */
+    lk_listener *local; /* processes of this host */
+    lk_listener *mesh;  /* other routers */
+    lk_announcer announcer;
     lk_listener *clients; /* applications on other machines; NULL: they do not
                              come */
     lk_authentication authentication; /* which of those may connect */
@@ -677,6 +679,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
         tell_clients_address (self);
+        lk_announcer_begin (&self->announcer, self->loop, &self->router,
+                            (int) options->beacon);
         lk_authentication_begin (&self->authentication, &self->router,
                                  self->mesh);
         lk_neighbour_configure (woken (self), options->neighbour);
@@ -695,6 +699,7 @@ close_all (lk_shell *self)
     HASH_ITER (by_service, self->router.route.by_service, local, next) {
         unwatch_process (self, local);
     }
+    lk_announcer_clear (&self->announcer);
     lk_router_clear (&self->router);
     lk_remembered_clear (&self->remembered);
     lk_timer_clear (&self->timer);
