@@ -207,8 +207,11 @@ class Carrier:
         else:
             message = _letter.lock(entry, now_ms)
         message.serial, message.ttl = letter.serial, 0
-        if letter.asked_before and message.body is not None:
+        assert message.body is not None
+        if letter.asked_before:
             message.body["again"] = True
+        if not letter.turn:
+            message.body["sent"] = letter.sent
         return message
 
     def sign(self, message: Message, place: Place) -> Message:

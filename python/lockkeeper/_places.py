@@ -58,7 +58,7 @@ class Letter:
     #                that is over
     left_ms: int = 0  # LOCK that claims: held still so long; REGISTER: session
     #                   lease; LEASE: answer
-    sent: int = 0  # REGISTER, LEASE, and its answer: the own clock
+    sent: int = 0  # REGISTER, LEASE, and its answer, LOCK: the own clock
     asked_before: bool = False  # LOCK: in an earlier registration
 
 

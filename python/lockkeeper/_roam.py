@@ -195,7 +195,7 @@ class Roam:
                 Kind.LOCK, serial=lock.serial, lock=lock, turn=lock.turn))
 
     def _say_lock(self, lock: RoamLock, place: Place, now_ms: int) -> None:
-        letter = Letter(Kind.LOCK, serial=lock.serial, lock=lock,
+        letter = Letter(Kind.LOCK, serial=lock.serial, lock=lock, sent=now_ms,
                         asked_before=lock.claimed_ms != NEVER)
         if lock.state is State.HELD:
             letter.token, letter.key = lock.token, lock.key

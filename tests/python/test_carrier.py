@@ -103,7 +103,7 @@ class Letters(CarrierCase):
         (example,) = _carrier._frame.decode(data)
         self.assertEqual(message.command, head["command"])
         self.assertLessEqual(set(message.body),
-                             set(example.body) | {"pid", "object"})
+                             set(example.body) | {"pid", "object", "sent"})
         self.assertLessEqual(set(example.body) - set(message.body),
                              {"linger", "reason"})
 
@@ -130,7 +130,8 @@ class Letters(CarrierCase):
         entry = self.ask(wait_ms=5000)
         lock = self.sent()[-1][1]
         self.check("app-lock-far", lock)
-        self.assertEqual((lock.serial, lock.ttl), (entry.serial, 0))
+        self.assertEqual((lock.serial, lock.ttl, lock.body["sent"]),
+                         (entry.serial, 0, NOW))
         self.grant(entry)
         self.registered(2)
         self.check("app-lock-claim", self.sent()[-1][1])
