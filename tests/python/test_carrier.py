@@ -206,6 +206,9 @@ class Locks(CarrierCase):
         self.assertEqual(entry.until(), self.now + LEASE)
         self.assertEqual((entry.until_ms, entry.ordinal), (NOW + 60000, 3))
         self.grant(entry, 1)
+        self.registered(3)
+        self.grant(entry, 3, left=50000)
+        self.assertEqual(entry.until_ms, self.now + 50000)
         self.assertEqual(self.told(), [])
 
     def test_claim_unknown(self):
@@ -224,6 +227,9 @@ class Locks(CarrierCase):
         entry = self.held()
         self.say(1, "UNLOCKED", entry.serial, error="lost", moved=True)
         self.assertTrue(entry.holds)
+        self.say(1, "UNLOCKED", entry.serial, error="quorum")
+        self.assertEqual(self.told(), [("lost", "quorum")])
+        self.assertEqual(len(self.bodies("UNLOCK")), 1)
 
     def test_taken_away(self):
         """what is taken away is kept until it is given back"""
@@ -312,6 +318,13 @@ class Locks(CarrierCase):
         self.assertEqual(message.body, {
             "object": "x", "key": HEX(5), "registration": 1,
             "drawn": HEX(100)})
+
+    def test_check(self):
+        """their answers are heard"""
+        self.registered(1)
+        entry = self.book.check(Wish((b"x",)), 5, self.now)
+        self.say(1, "LOCKCHECK", entry.serial + 1, held=True, newest=HEX(5))
+        self.assertEqual((entry.checked, entry.newest), (True, 5))
 
 
 class Kinds(CarrierCase):

@@ -71,9 +71,8 @@ class FarCase(Case):
         return lock
 
     def in_thread(self, work, *arguments):
-        """That, under way."""
-        thread = threading.Thread(target=work, args=arguments)
-        self.addCleanup(thread.join, 60)
+        """That, under way; it ends with the sessions at the latest."""
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
         thread.start()
         return thread
 
@@ -205,13 +204,17 @@ class Moves(FarCase):
                                           (case.session, "tap.py")):
                         self.threads.append(self.wait(
                             make(session, name), word))
-                pair = case.far.lock_all([case.name + "0", case.name + "z"])
+                #   It holds one of its names, and waits for the other.
+                pair = case.far.lock_all([case.name + "0", case.name + "+"])
                 self.threads.append(case.in_thread(self.take, pair))
+                case.assertTrue(within(60, lambda: any(
+                    ticket.name == case.name + "+" and ticket.state == "held"
+                    for ticket in case.tickets())))
                 return self
 
             def take(self, pair):
                 with pair:
-                    self.got.append((case.name + "z", "far-", pair.held))
+                    self.got.append((case.name + "+", "far-", pair.held))
 
             def __exit__(self, *_):
                 pass
@@ -226,7 +229,7 @@ class Moves(FarCase):
                     case.assertEqual(
                         [one for one in self.got if one[0] == name],
                         [(name, "far-", True), (name, "tap.py", True)])
-                case.assertIn((case.name + "z", "far-", True), self.got)
+                case.assertIn((case.name + "+", "far-", True), self.got)
         return Waiters(self)
 
     def test_drained(self):
