@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Who is refused tries again, several times a second if he has many
- *  neighbours: each refusal is logged once, and then seldom. Who makes a new key
- *  for each try fills no disk: there are so many lines a minute, and no more.
+ *  What is refused tries again, several times a second if it has many
+ *  neighbours: each refusal is logged once, and then seldom. A new key for each
+ *  try fills no disk: there are so many lines a minute, and no more.
  *  Pure.
  */
 
