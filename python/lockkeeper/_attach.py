@@ -41,6 +41,8 @@ class Attach:
         self.state = SEEKING
         self.refusal = ""
         self.reopen = True
+        self.answer_ms = -1  # how long the router took to answer
+        self._asked_ms = 0
         self._subscribe = list(subscribe)
         self._seek_ms = seek_ms
         self._endpoints = list(endpoints)
@@ -93,6 +95,7 @@ class Attach:
 
     def _begin_register(self, now_ms: int) -> None:
         self.state = REGISTERING
+        self._asked_ms = now_ms
         self._taken_since = 0
         self._since_ms = now_ms
         self._address = f"{self.name}@."
@@ -110,6 +113,7 @@ class Attach:
         if self.state != REGISTERING or not _frame.is_name(host):
             return
         self.state, self.host = READY, host
+        self.answer_ms = now_ms - self._asked_ms
         self._address = f"{self.name}@{host}"
         self._retry_ms = FOREVER
         self.on_ready(now_ms)

@@ -11,14 +11,20 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field
-from typing import List, Optional, Tuple
+from typing import List, Tuple
 
 import zmq
 import zmq.utils.z85
 
+from . import _domain
 from .errors import Invalid
 
 SERVERS_MAX = 32
+NEAREST, LISTED, RANDOM = "nearest", "listed", "random"
+
+#: A file that names no server means that name, of the domain that resolvers
+#: search, and that port.
+DEFAULT_ENDPOINT = "tcp://lockkeeper:7412"
 _SIZE_MAX = 64 * 1024
 _KEY = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 _LINE = re.compile(r"""
@@ -40,6 +46,7 @@ class ClientServer:
 
     endpoint: str
     key: str
+    domain: str = ""  # empty: not known
 
 
 @dataclass
@@ -49,7 +56,12 @@ class ClientFile:
     public_key: str = ""
     secret_key: str = field(default="", repr=False)
     servers: List[ClientServer] = field(default_factory=list)
-    is_random: bool = False  # begin with any of them
+    keys: List[str] = field(default_factory=list)  # of servers that are found
+    #                                                otherwise
+    order: str = NEAREST  # of several that are equally near
+    is_closed: bool = False  # other servers than those are not asked for
+    domain: str = ""  # where this machine is
+    limit: str = ""  # only servers in there
 
     def head(self) -> str:
         """How the name begins by which it is known there."""
@@ -61,18 +73,21 @@ def is_far(endpoint: str) -> bool:
     return endpoint.startswith("tcp://")
 
 
-def _check_endpoint(endpoint: str) -> str:
+def is_endpoint(endpoint: str) -> bool:
+    """Whether it is tcp://HOST:PORT."""
     found = _ENDPOINT.fullmatch(endpoint)
-    if found is None or not 1 <= int(found[2]) <= 65535 \
-            or len(endpoint) > 271:
-        raise Invalid(f"'{endpoint}' is not tcp://HOST:PORT")
-    return endpoint
+    return found is not None and 1 <= int(found[2]) <= 65535 \
+        and len(endpoint) <= 271
 
 
-#   ------------------------------------------------------------ lines
+def is_numeric(endpoint: str) -> bool:
+    """Whether its host is an address, and no name."""
+    host = endpoint[len("tcp://"):].rpartition(":")[0]
+    return host.startswith("[") or host.replace(".", "").isdigit()
 
 
-def _is_key(text: str) -> bool:
+def is_key(text: str) -> bool:
+    """Whether it can be a key in Z85."""
     if _KEY.fullmatch(text) is None:
         return False
     try:
@@ -82,18 +97,47 @@ def _is_key(text: str) -> bool:
     return True
 
 
+#   ------------------------------------------------------------ lines
+
+
 def _take_server(file: ClientFile, value: str) -> str:
-    endpoint, _, key = value.partition(" ")
-    key = key.strip(" \t")
-    if len(file.servers) == SERVERS_MAX:
-        return f"more than {SERVERS_MAX} servers"
-    if not _is_key(key):
+    endpoint, key, domain, rest = (value.split() + [""] * 4)[:4]
+    if not is_key(key):
         return "a server is \"tcp://HOST:PORT KEY\", in quotes, with a key " \
                "of 40 characters"
-    try:
-        file.servers.append(ClientServer(_check_endpoint(endpoint), key))
-    except Invalid:
+    if not is_endpoint(endpoint) or rest:
         return "a server is \"tcp://HOST:PORT KEY\""
+    if domain and not _domain.is_valid(domain):
+        return "behind the key of a server comes its location domain, as " \
+               "in au.perth.dh4"
+    if len(file.servers) == SERVERS_MAX:
+        return f"more than {SERVERS_MAX} servers"
+    file.servers.append(ClientServer(endpoint, key, domain))
+    return ""
+
+
+def _take_key(file: ClientFile, path: str, value: str) -> str:
+    if not is_key(value):
+        return "a key is 40 characters in quotes"
+    if path == "client/public-key":
+        file.public_key = value
+    elif path == "client/secret-key":
+        file.secret_key = value
+    elif len(file.keys) == SERVERS_MAX:
+        return f"more than {SERVERS_MAX} keys of servers"
+    else:
+        file.keys.append(value)
+    return ""
+
+
+def _take_domain(file: ClientFile, path: str, value: str) -> str:
+    if not _domain.is_valid(value):
+        return "a location domain is labels with dots between, as in " \
+               "au.perth.dh4"
+    if path == "client/domain":
+        file.domain = value
+    else:
+        file.limit = value
     return ""
 
 
@@ -101,20 +145,20 @@ def _take_setting(file: ClientFile, path: str, value: str) -> str:
     """What is wrong, or nothing."""
     if path == "client":
         return ""
-    if path in ("client/public-key", "client/secret-key"):
-        if not _is_key(value):
-            return "a key is 40 characters in quotes"
-        if path == "client/public-key":
-            file.public_key = value
-        else:
-            file.secret_key = value
-        return ""
+    if path in ("client/public-key", "client/secret-key",
+                "client/server-key"):
+        return _take_key(file, path, value)
+    if path in ("client/domain", "client/domain-limit"):
+        return _take_domain(file, path, value)
     if path == "client/server":
         return _take_server(file, value)
     if path == "client/order":
-        file.is_random = value == "random"
-        return "" if value in ("listed", "random") \
-            else "the order is 'listed' or 'random'"
+        file.order = value
+        return "" if value in (NEAREST, LISTED, RANDOM) \
+            else "the order is 'nearest', 'listed' or 'random'"
+    if path == "client/discovery":
+        file.is_closed = value == "no"
+        return "" if value in ("yes", "no") else "discovery is 'yes' or 'no'"
     return "there is no such setting in a client file"
 
 
@@ -167,6 +211,9 @@ def _check(file: ClientFile, path: str) -> None:
             raise Invalid(f"'{path}' has no 'client/{name}'")
     if zmq.curve_public(file.secret_key.encode()) != file.public_key.encode():
         raise Invalid(f"the keys of '{path}' are not of one pair")
+    if not _domain.is_within(file.limit, file.domain):
+        raise Invalid(f"'{path}': 'client/domain' is not in "
+                      "'client/domain-limit'")
 
 
 def read(path: str) -> ClientFile:
@@ -178,34 +225,41 @@ def read(path: str) -> ClientFile:
             wrong = _take_setting(file, name, value)
         if wrong:
             raise Invalid(f"'{path}', line {number}: {wrong}")
+    file.domain = file.domain or file.limit
     _check(file, path)
+    if not file.servers:
+        file.servers = [ClientServer(DEFAULT_ENDPOINT, key)
+                        for key in file.keys]
     return file
 
 
 #   ------------------------------------------------------------ others
 
 
-def _key_for(file: ClientFile, endpoint: str, place: int,
-             count: int) -> Optional[str]:
-    """That which the file has for that endpoint, else for the server in the
-    same place if there are as many, else its only one."""
-    for server in file.servers:
-        if server.endpoint == endpoint:
-            return server.key
-    if count == len(file.servers):
-        return file.servers[place].key
-    keys = {server.key for server in file.servers}
-    return keys.pop() if len(keys) == 1 else None
+def _servers_at(file: ClientFile, endpoint: str, place: int,
+                count: int) -> List[ClientServer]:
+    """All that the file has for that endpoint, else by its keys of no certain
+    server, else by that of the server in the same place if there are as many,
+    else by its only one."""
+    if not is_endpoint(endpoint):
+        raise Invalid(f"'{endpoint}' is not tcp://HOST:PORT")
+    same = [one for one in file.servers if one.endpoint == endpoint]
+    if same:
+        return same
+    keys = file.keys or [one.key for one in file.servers[place:place + 1]
+                         if count == len(file.servers)]
+    if not keys and len({one.key for one in file.servers}) == 1:
+        keys = [file.servers[0].key]
+    if not keys:
+        raise Invalid(f"the client file has no key for '{endpoint}'")
+    return [ClientServer(endpoint, key) for key in keys]
 
 
 def redirect(file: ClientFile, endpoints: List[str]) -> None:
     """Has it connect with those instead."""
-    servers = []
-    if not 1 <= len(endpoints) <= SERVERS_MAX:
-        raise Invalid(f"not 1 to {SERVERS_MAX} endpoints")
+    servers: List[ClientServer] = []
     for place, endpoint in enumerate(endpoints):
-        key = _key_for(file, _check_endpoint(endpoint), place, len(endpoints))
-        if key is None:
-            raise Invalid(f"the client file has no key for '{endpoint}'")
-        servers.append(ClientServer(endpoint, key))
+        servers += _servers_at(file, endpoint, place, len(endpoints))
+    if not 1 <= len(servers) <= SERVERS_MAX:
+        raise Invalid(f"not 1 to {SERVERS_MAX} endpoints")
     file.servers = servers

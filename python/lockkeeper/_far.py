@@ -136,8 +136,7 @@ class Far(Way):
                 and is_current and current.over:
             self._forgetful = letter.server
         elif letter.kind is Kind.MOVE:
-            self._servers.note(letter.server,
-                               "it stops, or serves as many as it can")
+            self._servers.note_move(letter.server, now)
 
     def _hear_complaint(self, server: int, message: Message) -> None:
         """The router there, or its lock service, has no use for
@@ -163,7 +162,7 @@ class Far(Way):
         latest = self._roam.places.latest
         if latest is None or self._roam.wants_server(now):
             return True
-        return self._is_silent(now) if latest.ready else self._is_vain
+        return (latest.ready or self._is_vain) and self._is_silent(now)
 
     def _choose(self, now: int) -> None:
         """One whose lock service was restarted is there, and as good as any

@@ -2,30 +2,33 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""Connects with those that are wanted, two at a time, and hangs up on those
-that are not needed any more: what src/client/servers.c does. It knows no lock;
-_far.py says when another server is wanted, and what is said to which."""
+"""Connects with those that are wanted, and hangs up on those that are not
+needed any more: what src/client/servers.c does. It knows no lock; _far.py says
+when another server is wanted, and what is said to which."""
 
 from __future__ import annotations
 
 import os
-import random
-from dataclasses import dataclass
 from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import zmq
 
-from . import _link
-from ._attach import READY, REFUSED, Attach
+from . import _client_file, _domain, _link
+from ._attach import READY, REFUSED, SEEKING, Attach
 from ._client_file import ClientFile, ClientServer
 from ._frame import Message
+from ._known_servers import KnownServer, KnownServers
 from ._lease import FOREVER
 from ._link import Keys, Link
 from ._places import NEVER
 
+_LIST = "SERVERS"  # message
+
 _TRIED_MAX = 2  # at a time
+_SHARED_MAX = 4  # ... if there are several behind the address
 _TRY_MS = 1000  # until the next one is tried, too
-_AGAIN_MS = 1000  # until the same one is tried again
+_RACE_MS = 100  # ... if it may answer sooner, and is as near
+_LIST_MS = 100  # for a list that may tell of a nearer one
 _LOOK_MS = 50  # while one is tried
 _SILENT_MS = 2000  # what does not answer for so long is dialled anew
 _IDLE_MS = 5000  # nothing was said to it for so long: hang up
@@ -36,18 +39,51 @@ _UNKNOWN = "it does not know our key"
 _DENIED = "it has another key than we know, or is no server of clients"
 
 
-class Connection(Attach):
-    """With one server, as long as it is wanted."""
+def read_list(message: Message) -> Optional[List[ClientServer]]:
+    """Those that SERVERS tells of; none if it tells of none to us."""
+    rows = (message.body or {}).get("servers")
+    if not isinstance(rows, list):
+        return None
+    servers = []
+    for row in rows:
+        told = Message("", "", "", 0, row if isinstance(row, dict) else {})
+        endpoint = f"tcp://{told.text('address')}"
+        domain = told.text("domain")
+        if _client_file.is_endpoint(endpoint) \
+                and _client_file.is_key(told.text("key")):
+            servers.append(ClientServer(
+                endpoint, told.text("key"),
+                domain if _domain.is_valid(domain) else ""))
+    return servers
 
-    def __init__(self, name: str, endpoint: str, link: Link,
-                 now_ms: int) -> None:
-        super().__init__(name, [endpoint], now_ms, seek_ms=_SEEK_MS)
+
+class Server(Attach):
+    """A connection with one of them."""
+
+    def __init__(self, name: str, about: KnownServer, link: Link,
+                 now_ms: int, subscribe: List[str]) -> None:
+        super().__init__(name, [about.endpoint], now_ms, seek_ms=_SEEK_MS,
+                         subscribe=subscribe)
+        self.about = about
         self.link = link
-        self.rounds = 0  # it was dialled in vain so often
         self.why = "it does not answer"
+        self.dials = 0  # in vain
+        self.dials_before = 0  # ... when it was tried
+        self._opened = 0  # since it was up
+        self.said_ms = NEVER  # something was said to it last, ...
+        self.asked_ms = NEVER  # ... or first since it was heard; NEVER
+        self.ready_ms = NEVER  # it was up first
+        self.has_told = False  # ... and has told its list
+        self.is_new = False  # ... just now
+        self.is_double = False  # a later connection leads to the same host
         self._heard: List[Message] = []
 
+    def on_ready(self, now_ms: int) -> None:
+        self.ready_ms, self.has_told, self.is_new = now_ms, False, True
+        self._opened = 0
+
     def on_message(self, message: Message, now_ms: int) -> None:
+        self.asked_ms = NEVER
         self._heard.append(message)
 
     def on_refused(self, now_ms: int) -> None:
@@ -76,7 +112,7 @@ class Connection(Attach):
             elif word == _link.DOWN:
                 if not self.is_up:
                     self._note_end()
-                    self.rounds += 1
+                    self.dials += 1
                 self.disconnected(now_ms)
             else:
                 self.receive(frame, now_ms)
@@ -84,46 +120,36 @@ class Connection(Attach):
         heard, self._heard = self._heard, []
         return heard
 
+    def redial(self) -> None:
+        """A name may have addresses of two kinds, which are tried in turn; one
+        that has none is not told by an event."""
+        self.reopen = self.state == SEEKING \
+            and not _client_file.is_numeric(self.endpoint)
+
     def flush(self, now_ms: int) -> None:
-        """What is to be sent leaves now. A name may have addresses of two
-        kinds, which are tried in turn."""
+        """What is to be sent leaves now."""
         if self.reopen:
             self.reopen = False
-            ipv6 = "[" in self.endpoint or self.rounds % 2 == 1
+            ipv6 = "[" in self.endpoint or (
+                self._opened % 2 == 1
+                and not _client_file.is_numeric(self.endpoint))
+            self._opened += 1
             if not self.link.open(self.endpoint, ipv6):
                 self.disconnected(now_ms)
         for frame in self.take_frames():
             self.link.send(frame)
 
-
-@dataclass
-class Server:
-    """One of the file."""
-
-    place: int
-    about: ClientServer
-    connection: Optional[Connection] = None
-    rounds: int = 0  # that were in vain when it was tried
-    is_tried: bool = False
-    begun_ms: int = NEVER  # it was tried last
-    said_ms: int = NEVER  # something was said to it last, ...
-    asked_ms: int = NEVER  # ... or first since it was heard; NEVER
-    why: str = ""  # it was no use
-
-    @property
-    def is_up(self) -> bool:
-        """Whether it can be spoken with."""
-        return self.connection is not None and self.connection.is_up
-
-    def is_in_vain(self, now_ms: int) -> bool:
-        """Whether to try it is no use."""
-        return self.connection is None or self.connection.state == REFUSED \
-            or self.connection.rounds != self.rounds \
-            or now_ms - self.begun_ms >= _TRIED_MAX * _TRY_MS
+    def close(self, now_ms: int) -> None:
+        """Takes leave."""
+        linger_ms = _LINGER_MS if self.is_up else 0
+        self.leave()
+        self.reopen = False
+        self.flush(now_ms)
+        self.link.close_socket(linger_ms)
 
 
 class Servers:
-    """All of them. ``name``: that all of them know us by."""
+    """All of them, by their numbers. ``name``: that all of them know us by."""
 
     def __init__(self, file: ClientFile, name: str) -> None:
         self._pid = os.getpid()
@@ -131,189 +157,299 @@ class Servers:
         self._file = file
         self._name = name
         self._before_close: Optional[Callable[[], None]] = None
-        self._all = [Server(place, about)
-                     for place, about in enumerate(file.servers)]
-        first = random.randrange(len(self._all)) if file.is_random else 0
-        self._last = (first - 1) % len(self._all)  # that was tried
-        self._begun_ms = NEVER
+        self.known = KnownServers(file)
+        self._servers: List[Server] = []  # that are connected with
+        self._begun_ms = NEVER  # one was tried last, ...
+        self._begun_step = 0  # ... which is so near
         self._is_wanted = False  # one is, as was said last
 
-    #   -------------------------------------------------------- connections
-
-    def _new_link(self, server: Server) -> Link:
-        return Link(self._context, Keys(
-            self._file.public_key, self._file.secret_key, server.about.key))
-
-    def _connections(self) -> List[Connection]:
-        return [server.connection for server in self._all
-                if server.connection is not None]
-
-    def _hang_up(self, server: Server, now_ms: int) -> None:
-        connection, server.connection = server.connection, None
-        server.is_tried = False
-        if connection is not None:
-            linger_ms = _LINGER_MS if connection.is_up else 0
-            connection.leave()
-            connection.reopen = False
-            connection.flush(now_ms)
-            connection.link.close_socket(linger_ms)
-
-    def _dial(self, server: Server, now_ms: int) -> None:
-        connection = Connection(self._name, server.about.endpoint,
-                                self._new_link(server), now_ms)
-        if self._before_close is not None:
-            connection.link.before_close = self._before_close
-        connection.flush(now_ms)
-        server.connection, server.asked_ms = connection, NEVER
-
-    #   -------------------------------------------------------- choosing
-
-    def _try(self, server: Server, now_ms: int) -> None:
-        """A connection that nobody answers on may be one that only we believe
-        in. One that is not there yet goes on to be tried."""
-        if server.is_up and server.asked_ms != NEVER \
-                and now_ms - server.asked_ms >= _SILENT_MS:
-            self._hang_up(server, now_ms)
-        server.begun_ms = server.said_ms = now_ms
-        if server.connection is None:
-            self._dial(server, now_ms)
-        assert server.connection is not None
-        server.is_tried = True
-        server.rounds = server.connection.rounds
-
-    def _pick(self, now_ms: int) -> Optional[Server]:
-        """Behind the one that was tried last; none if all were tried just
-        now."""
-        count = len(self._all)
-        for at in range(1, count + 1):
-            server = self._all[(self._last + at) % count]
-            if not server.is_tried \
-                    and now_ms - server.begun_ms >= _AGAIN_MS:
-                self._last = server.place
+    def _find(self, number: int) -> Optional[Server]:
+        for server in self._servers:
+            if server.about.number == number:
                 return server
         return None
 
+    #   -------------------------------------------------------- connections
+
+    def _new_link(self, about: KnownServer) -> Link:
+        return Link(self._context, Keys(
+            self._file.public_key, self._file.secret_key, about.key))
+
+    def _hang_up(self, server: Server, now_ms: int) -> None:
+        server.about.is_tried = server.about.is_used = False
+        self._servers.remove(server)
+        server.close(now_ms)
+
+    def _dial(self, about: KnownServer, now_ms: int) -> Server:
+        link = self._new_link(about)
+        if self._before_close is not None:
+            link.before_close = self._before_close
+        server = Server(self._name, about, link, now_ms,
+                        [] if self._file.is_closed else [_LIST])
+        about.is_used = True
+        self._servers.append(server)
+        return server
+
+    def _come_up(self, server: Server) -> None:
+        """A host knows one connection of that name, the last one."""
+        server.is_new = False
+        server.about.answered(server.answer_ms)
+        for other in self._servers:
+            if other is not server and other.is_up \
+                    and other.host == server.host:
+                other.is_double = True
+
+    #   -------------------------------------------------------- trying
+
+    def _try(self, about: KnownServer, now_ms: int) -> None:
+        """A connection that nobody answers on may be one that only we believe
+        in. One that is not there yet goes on to be tried."""
+        server = self._find(about.number)
+        if server is not None and server.is_up \
+                and server.asked_ms != NEVER \
+                and now_ms - server.asked_ms >= _SILENT_MS:
+            self._hang_up(server, now_ms)
+            server = None
+        server = server or self._dial(about, now_ms)
+        about.begun_ms = self._begun_ms = server.said_ms = now_ms
+        self._begun_step = self.known.step(about)
+        about.tries += 1
+        about.is_tried = True
+        server.dials_before = server.dials
+
+    def _is_in_vain(self, server: Server, now_ms: int) -> bool:
+        """Whether to try it is no use. Another connection with the same
+        address may lead to a server that is better."""
+        patience_ms = _TRY_MS if self.known.share(server.about) \
+            else _TRIED_MAX * _TRY_MS
+        return server.state == REFUSED \
+            or server.dials != server.dials_before \
+            or now_ms - server.about.begun_ms >= patience_ms
+
+    def _end_trial(self, server: Server, now_ms: int) -> None:
+        """It is dialled anew the next time if our key may be known there then,
+        or another server be behind the address, or if it has another one."""
+        about = server.about
+        about.why = server.why
+        about.is_tried = False
+        if self.known.share(about) or about.other \
+                or server.state == REFUSED:
+            self._hang_up(server, now_ms)
+        elif server.dials == server.dials_before:
+            server.redial()
+        about.turn()
+
     def _count_tried(self, now_ms: int) -> int:
-        """How many are tried; those that are in vain are no more. Our key may
-        be known the next time where we were refused."""
-        for server in self._all:
-            connection = server.connection
-            if server.is_tried and connection is not None \
-                    and not server.is_up and server.is_in_vain(now_ms):
-                server.why = connection.why
-                server.is_tried = False
-                if connection.state == REFUSED:
-                    self._hang_up(server, now_ms)
-        return sum(server.is_tried for server in self._all)
+        """How many are tried; those that are in vain are no more."""
+        tried = [server for server in self._servers
+                 if server.about.is_tried and not server.is_up]
+        vain = [server for server in tried
+                if self._is_in_vain(server, now_ms)]
+        for server in vain:
+            self._end_trial(server, now_ms)
+        return len(tried) - len(vain)
 
     def _hang_up_idle(self, latest: int, now_ms: int) -> None:
-        for server in self._all:
-            if server.connection is not None and not server.is_tried \
-                    and server.place != latest \
-                    and now_ms - server.said_ms >= _IDLE_MS:
+        for server in list(self._servers):
+            is_idle = not server.about.is_tried \
+                and server.about.number != latest \
+                and now_ms - server.said_ms >= _IDLE_MS
+            if server.is_double or is_idle:
                 self._hang_up(server, now_ms)
 
-    def choose(self, is_wanted: bool, latest: int, now_ms: int) -> int:
-        """Connects with another one if one is wanted, behind that which was
-        tried last, and returns one that is to be registered with now, or -1.
-        ``latest`` is used, or -1."""
-        self._is_wanted = is_wanted
-        self._hang_up_idle(latest, now_ms)
-        if not is_wanted:
-            for server in self._all:
-                server.is_tried = False
-            return -1
-        tried = self._count_tried(now_ms)
-        if tried == 0 or (tried < _TRIED_MAX
-                          and now_ms - self._begun_ms >= _TRY_MS):
-            chosen = self._pick(now_ms)
-            if chosen is not None:
-                self._begun_ms = now_ms
-                self._try(chosen, now_ms)
-        for server in self._all:
-            if server.is_tried and server.is_up:
-                server.is_tried = False
-                server.said_ms = now_ms
-                return server.place
-        return -1
+    #   -------------------------------------------------------- choosing
 
-    def note(self, place: int, why: str) -> None:
+    def _is_telling(self, server: Server, now_ms: int) -> bool:
+        """Whether it may tell of one that is nearer any moment now: its list
+        comes right behind READY."""
+        return not server.has_told and not self._file.is_closed \
+            and self.known.step(server.about) > 0 \
+            and now_ms - server.ready_ms < _LIST_MS
+
+    def _best_there(self, now_ms: int) -> Optional[Server]:
+        best = None
+        for server in self._servers:
+            about = server.about
+            if not about.is_tried or not server.is_up \
+                    or self._is_telling(server, now_ms):
+                continue
+            objection = self.known.objection(about)
+            if objection:
+                about.why, about.is_tried = objection, False
+            elif best is None or self.known.rank(about) \
+                    < self.known.rank(best.about):
+                best = server
+        return best
+
+    def _is_nearer(self, about: KnownServer, than: Server) -> bool:
+        return self.known.step(about) < self.known.step(than.about)
+
+    def _has_hope(self, best: Server, now_ms: int) -> bool:
+        """Whether one that is nearer is being tried, and for the first
+        time."""
+        return any(
+            server.about.is_tried and server.about.tries == 1
+            and (not server.is_up or self._is_telling(server, now_ms))
+            and self._is_nearer(server.about, best)
+            and now_ms - server.about.begun_ms < _TRY_MS
+            for server in self._servers)
+
+    def _try_next(self, best: Optional[Server], now_ms: int) -> None:
+        """Another one is wanted; ``best`` is there: then only one that is
+        nearer. What is tried has so long before that one is, too."""
+        tried = self._count_tried(now_ms)
+        about = self.known.next(now_ms)
+        if about is None or (best is not None and (
+                about.tries > 0 or not self._is_nearer(about, best))):
+            return
+        tried_max = _SHARED_MAX if self.known.share(about) else _TRIED_MAX
+        is_race = self.known.race \
+            and self.known.step(about) <= self._begun_step
+        if tried == 0 or (tried < tried_max and now_ms - self._begun_ms
+                          >= (_RACE_MS if is_race else _TRY_MS)):
+            self._try(about, now_ms)
+
+    def _try_nearer(self, latest: int, now_ms: int) -> None:
+        """One that is used is well: a nearer one may have come."""
+        used = self.known.find(latest)
+        if used is not None and self._count_tried(now_ms) == 0:
+            nearer = self.known.nearer(used, now_ms)
+            if nearer is not None:
+                self._try(nearer, now_ms)
+
+    def _turn(self, is_wanted: bool, latest: int) -> None:
+        """What was tried is not needed any more, or is tried anew; the one
+        that is used was, in vain."""
+        self._is_wanted = is_wanted
+        self.known.settle()
+        for about in self.known.all:
+            about.is_tried = False
+            about.tries = int(is_wanted and about.number == latest)
+
+    def choose(self, is_wanted: bool, latest: int, now_ms: int) -> int:
+        """Connects with another one if one is wanted, or there is a nearer
+        one, and returns one that is to be registered with now, or -1.
+        ``latest`` is used, or -1."""
+        if is_wanted != self._is_wanted:
+            self._turn(is_wanted, latest)
+        self._hang_up_idle(latest, now_ms)
+        if is_wanted:
+            self._try_next(self._best_there(now_ms), now_ms)
+        else:
+            self._try_nearer(latest, now_ms)
+        best = self._best_there(now_ms)
+        if best is None or self._has_hope(best, now_ms):
+            return -1
+        best.about.is_tried = False
+        best.said_ms = now_ms
+        return best.about.number
+
+    def note(self, number: int, why: str) -> None:
         """It is no use for that reason; empty: it is."""
-        self._all[place].why = why
+        about = self.known.find(number)
+        if about is not None:
+            about.why = why
+
+    def note_move(self, number: int, now_ms: int) -> None:
+        """It stops, or has no room."""
+        about = self.known.find(number)
+        if about is not None:
+            about.why = "it stops, or serves as many as it can"
+            about.moved(now_ms)
+
+    def _why_not(self, about: KnownServer) -> str:
+        server = self._find(about.number)
+        objection = self.known.objection(about)
+        if objection:
+            return objection
+        if server is not None and not server.is_up:
+            return server.why
+        if server is not None and not about.why:
+            return "its lock service does not answer"
+        return about.why
 
     def problem(self) -> str:
         """Why none of them can be had, each by name."""
-        whys = []
-        for server in self._all:
-            why = server.why
-            if server.connection is not None and not server.is_up:
-                why = server.connection.why
-            elif server.connection is not None:
-                why = why or "its lock service does not answer"
-            if why:
-                whys.append(f"'{server.about.endpoint}': {why}")
-        return "no server serves us: " + "; ".join(whys)
+        whys = [(about.endpoint, self._why_not(about))
+                for about in self.known.all]
+        return "no server serves us: " + "; ".join(
+            f"'{endpoint}': {why}" for endpoint, why in whys if why)
 
     #   -------------------------------------------------------- to and fro
 
-    def host(self, place: int) -> str:
+    def host(self, number: int) -> str:
         """The name of that host; empty: not known yet."""
-        connection = self._all[place].connection
-        return connection.host if connection is not None else ""
+        server = self._find(number)
+        return server.host if server is not None else ""
 
-    def is_up(self, place: int) -> bool:
+    def is_up(self, number: int) -> bool:
         """Whether it is connected."""
-        return self._all[place].is_up
+        server = self._find(number)
+        return server is not None and server.is_up
 
-    def send(self, place: int, message: Message, now_ms: int) -> None:
+    def send(self, number: int, message: Message, now_ms: int) -> None:
         """Says that to it, or not: what matters is repeated."""
-        server = self._all[place]
-        if server.connection is not None and server.is_up:
+        server = self._find(number)
+        if server is not None and server.is_up:
             server.said_ms = now_ms
             if server.asked_ms == NEVER:
                 server.asked_ms = now_ms
-            server.connection.say(message)
+            server.say(message)
+
+    def _take_list(self, server: Server, message: Message,
+                   now_ms: int) -> bool:
+        """Whether it is the list of servers of the router there."""
+        if self._file.is_closed or message.command != _LIST \
+                or message.sender != f"router@{server.host}":
+            return False
+        server.has_told = True
+        servers = read_list(message)
+        if servers is not None:
+            self.known.told(servers, now_ms)
+        return True
 
     def work(self, now_ms: int) -> Iterator[Tuple[int, Message]]:
         """Reads all that is there: which of them said it, and what."""
-        for server in self._all:
-            if server.connection is not None:
-                for message in server.connection.work(now_ms):
-                    server.asked_ms = NEVER
-                    yield server.place, message
+        for server in list(self._servers):
+            heard = server.work(now_ms)
+            if server.is_new:
+                self._come_up(server)
+            for message in heard:
+                if not self._take_list(server, message, now_ms):
+                    yield server.about.number, message
 
     def flush(self, now_ms: int) -> None:
         """What is to be sent leaves now."""
-        for connection in self._connections():
-            connection.flush(now_ms)
+        for server in self._servers:
+            server.flush(now_ms)
 
     def descriptors(self) -> List[int]:
         """To sleep on, as those of a link."""
-        return [number for connection in self._connections()
-                for number in connection.link.descriptors()]
+        return [number for server in self._servers
+                for number in server.link.descriptors()]
 
     def is_idle(self) -> bool:
         """Whether nothing more can be read now."""
-        return all(connection.link.is_idle()
-                   for connection in self._connections())
+        return all(server.link.is_idle() for server in self._servers)
 
     def watch(self, before_close: Callable[[], None]) -> None:
         """That is to be called ahead of closing any descriptor."""
         self._before_close = before_close
-        for connection in self._connections():
-            connection.link.before_close = before_close
+        for server in self._servers:
+            server.link.before_close = before_close
 
     def deadline(self, now_ms: int) -> int:
         """When there is something to be done at the latest."""
-        due_ms = now_ms + _LOOK_MS if self._is_wanted else FOREVER
-        return min([due_ms] + [connection.deadline()
-                               for connection in self._connections()])
+        is_tried = self._is_wanted or any(server.about.is_tried
+                                          for server in self._servers)
+        return min([now_ms + _LOOK_MS if is_tried else FOREVER]
+                   + [server.deadline() for server in self._servers])
 
     def close(self, now_ms: int) -> None:
         """Takes leave of all; in a child of their process it does nothing."""
         if os.getpid() != self._pid:
             return
-        for server in self._all:
+        for server in list(self._servers):
             self._hang_up(server, now_ms)
         self._before_close = None
         self._file.secret_key = ""

@@ -29,6 +29,7 @@ static const struct option options[] = {
     {"listen-curve", required_argument, NULL, LK_ARGUMENT_KEY},
     {"listen-clients", required_argument, NULL, LK_ARGUMENT_KEY},
     {"clients-keys", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"beacon", required_argument, NULL, LK_ARGUMENT_KEY},
     {"endpoint", required_argument, NULL, LK_ARGUMENT_KEY},
     {"mode", required_argument, NULL, LK_ARGUMENT_KEY},
     {"group", required_argument, NULL, LK_ARGUMENT_KEY},
@@ -60,6 +61,7 @@ static const char usage[] =
     "  --listen-curve tcp://A:PORT   a second port, while security is both\n"
     "  --listen-clients tcp://A:PORT   for applications on other machines\n"
     "  --clients-keys FILE    of the keys that those know this host by\n"
+    "  --beacon PORT          UDP, to tell the network of those (0: do not)\n"
     "  --endpoint ipc://PATH  for this host's processes\n"
     "                         (" LK_PATH_ENDPOINT ")\n"
     "  --mode OCTAL           of that file (0660)\n"

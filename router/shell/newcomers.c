@@ -89,20 +89,21 @@ lk_newcomers_strike (int fd)
 }
 
 unsigned
-lk_newcomers_end (int64_t until_ms)
+lk_newcomers_end (int64_t until_ms, unsigned *left)
 {
     unsigned ended = 0;
+    *left = 0;
     pthread_mutex_lock (&mutex);
     for (size_t fd = 0; fd < room; fd++) {
         newcomer *one = &all[fd];
-        if (one->inode == 0 || one->noted_ms > until_ms) {
-            continue;
+        if (one->inode != 0 && inode_of ((int) fd) != one->inode) {
+            one->inode = 0; /* it has ended by itself */
+        } else if (one->inode != 0 && one->noted_ms > until_ms) {
+            *left += 1;
+        } else if (one->inode != 0) {
+            one->inode = 0;
+            ended += shutdown ((int) fd, SHUT_RDWR) == 0;
         }
-        if (inode_of ((int) fd) == one->inode
-            && shutdown ((int) fd, SHUT_RDWR) == 0) {
-            ended++;
-        }
-        one->inode = 0;
     }
     pthread_mutex_unlock (&mutex);
     return ended;

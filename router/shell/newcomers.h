@@ -28,7 +28,7 @@ void lk_newcomers_doubt (int fd, ino_t which);
 /*  Ends that one. */
 void lk_newcomers_hang_up (int fd, ino_t which);
 
-/*  Ends those that were noted by then; returns how many. */
-unsigned lk_newcomers_end (int64_t until_ms);
+/*  Ends those that were noted by then; returns how many, and how many stay. */
+unsigned lk_newcomers_end (int64_t until_ms, unsigned *left);
 
 #endif

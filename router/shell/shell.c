@@ -5,6 +5,7 @@
  */
 
 #include "shell.h"
+#include "announcer.h"
 #include "authentication.h"
 #include "callers.h"
 #include "clients.h"
@@ -29,6 +30,7 @@
 #include "util/alloc.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,11 +49,15 @@ enum { TURNS_MAX = 16, TURNS_MS = 20 };
 /*  So long a connection may stay without a name; and between looks at them. */
 enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
 
+/*  When so many connections have ended their memory goes back. */
+enum { ENDED_MANY = 500 };
+
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local;   /* processes of this host */
-    lk_listener *mesh;    /* other routers */
+    lk_listener *local; /* processes of this host */
+    lk_listener *mesh;  /* other routers */
+    lk_announcer announcer;
     lk_listener *clients; /* applications on other machines; NULL: they do not
                              come */
     lk_authentication authentication; /* which of those may connect */
@@ -65,6 +71,7 @@ typedef struct {
     lk_remembered remembered;
     lk_shell_reload *reload;
     void *reload_user;
+    unsigned most;   /* connections since memory went back */
     bool stopping;   /* once hosted services have left, */
     bool leaving;    /* the router does */
     int64_t stop_ms; /* the end, once the good bye is sent */
@@ -597,17 +604,33 @@ open_sockets (lk_shell *self, const lk_router_options *options,
     return error;
 }
 
+/*  A connection costs libzmq 40 KiB, which the C library keeps. */
+static void
+give_back_memory (lk_shell *self, unsigned newcomers)
+{
+    const unsigned open =
+        newcomers + HASH_CNT (by_service, self->router.route.by_service);
+    if (open > self->most) {
+        self->most = open;
+    } else if (self->most - open >= ENDED_MANY) {
+        self->most = open;
+        (void) malloc_trim (0);
+    }
+}
+
 static void
 end_newcomers (void *user)
 {
     lk_shell *self = user;
     const int64_t now_ms = lk_clock_ms ();
-    const unsigned ended = lk_newcomers_end (now_ms - NEWCOMER_MS);
+    unsigned left;
+    const unsigned ended = lk_newcomers_end (now_ms - NEWCOMER_MS, &left);
     if (ended > 0) {
         lk_log_notice ("router: connections that nobody registered are closed "
                        "count=%u",
                        ended);
     }
+    give_back_memory (self, left);
     lk_timer_set (&self->newcomers, now_ms + NEWCOMERS_LOOK_MS);
 }
 
@@ -656,6 +679,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
         tell_clients_address (self);
+        lk_announcer_begin (&self->announcer, self->loop, &self->router,
+                            (int) options->beacon);
         lk_authentication_begin (&self->authentication, &self->router,
                                  self->mesh);
         lk_neighbour_configure (woken (self), options->neighbour);
@@ -674,6 +699,7 @@ close_all (lk_shell *self)
     HASH_ITER (by_service, self->router.route.by_service, local, next) {
         unwatch_process (self, local);
     }
+    lk_announcer_clear (&self->announcer);
     lk_router_clear (&self->router);
     lk_remembered_clear (&self->remembered);
     lk_timer_clear (&self->timer);

@@ -44,6 +44,16 @@ place (lk_refusals *self)
     return oldest;
 }
 
+static bool
+has_room (lk_refusals *self, int64_t now_ms)
+{
+    if (now_ms - self->minute_ms >= LK_REFUSALS_MINUTE_MS) {
+        self->minute_ms = now_ms;
+        self->lines = 0;
+    }
+    return self->lines < LK_REFUSALS_LINES;
+}
+
 bool
 lk_refusals_note (lk_refusals *self, const lk_refusal *refusal, int64_t now_ms)
 {
@@ -57,9 +67,11 @@ lk_refusals_note (lk_refusals *self, const lk_refusal *refusal, int64_t now_ms)
     }
     known->count++;
     known->last_ms = now_ms;
-    if (now_ms < known->logged_ms + LK_REFUSALS_LOG_MS) {
+    if (now_ms < known->logged_ms + LK_REFUSALS_LOG_MS
+        || !has_room (self, now_ms)) {
         return false;
     }
+    self->lines++;
     known->logged_ms = now_ms;
     return true;
 }

@@ -3,8 +3,10 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Who is refused tries again, several times a second if he has many
- *  neighbours: each refusal is logged once, and then seldom. Pure.
+ *  What is refused tries again, several times a second if it has many
+ *  neighbours: each refusal is logged once, and then seldom. A new key for each
+ *  try fills no disk: there are so many lines a minute, and no more.
+ *  Pure.
  */
 
 #ifndef LK_REFUSALS_H
@@ -15,6 +17,8 @@
 #define LK_REFUSALS_MAX 32        /* the one that is silent longest goes */
 #define LK_REFUSALS_LOG_MS 600000 /* until the same is logged again */
 #define LK_REFUSALS_NOW_MS 10000  /* so long it counts as going on */
+#define LK_REFUSALS_LINES 32      /* that are logged in a minute, of all */
+#define LK_REFUSALS_MINUTE_MS 60000
 
 typedef struct {
     const char *what; /* a literal: "refused", by us; "refused by it" */
@@ -28,6 +32,8 @@ typedef struct {
 typedef struct {
     lk_refusal item[LK_REFUSALS_MAX];
     size_t count;
+    int64_t minute_ms; /* it began */
+    unsigned lines;    /* logged in it */
 } lk_refusals;
 
 /*  Notes one, whose times are not looked at; true if it is to be logged now. */

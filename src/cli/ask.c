@@ -9,10 +9,13 @@
 #include "cli/access.h"
 #include "cli/cli.h"
 #include "net/attach.h"
+#include "net/beacon.h"
 #include "net/client_file.h"
 #include "net/clock.h"
+#include "net/random.h"
 #include "net/where.h"
 #include "util/alloc.h"
+#include "wire/announcement.h"
 #include "wire/message_frame.h"
 
 #include <errno.h>
@@ -29,6 +32,7 @@ struct lk_requester {
     uint64_t first;       /* of those that are waited for */
     lk_message **answers; /* theirs, `missing` of them are not there; NULL */
     size_t count, missing;
+    bool is_once; /* each of its addresses is tried once */
 };
 
 /*  What we are given is borrowed. */
@@ -75,7 +79,7 @@ await_router (lk_requester *self, int64_t until_ms)
     lk_attach_state state;
     while ((state = lk_attach_get_state (self->attach)) != LK_ATTACH_READY
            && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms
-           && lk_attach_rounds (self->attach) == 0) {
+           && (!self->is_once || lk_attach_rounds (self->attach) == 0)) {
         lk_attach_wait (self->attach, until_ms);
     }
     return state == LK_ATTACH_READY;
@@ -123,24 +127,59 @@ add_problem (lk_problem *all, const char *endpoint, const lk_problem *one)
         lk_cli_is_forbidden (before.number) ? before.number : one->number;
 }
 
-/*  To the first of its servers that answers. */
+static bool
+attach_to_server (lk_requester *self, const lk_client_file *file, size_t place,
+                  int wait_ms, lk_problem *problem)
+{
+    char head[LK_CLIENT_HEAD_SIZE];
+    lk_curve_call call;
+    lk_client_file_head (file, head);
+    lk_client_file_call (file, file->server[place].key, &call);
+    const bool is_there = attach_to (self, head, file->server[place].endpoint,
+                                     &call, wait_ms, problem);
+    explicit_bzero (&call, sizeof call);
+    return is_there;
+}
+
+/*  Whether there are others behind its address: another attempt may lead to
+ *  it. */
+static bool
+is_shared (const lk_client_file *file, size_t place)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        count += strcmp (file->server[i].endpoint, file->server[place].endpoint)
+                 == 0;
+    }
+    return count > 1;
+}
+
+/*  Where a round begins: any place if the first ones share an address, since
+ *  what shares connections out may go round as we do. */
+static size_t
+first_place (const lk_client_file *file)
+{
+    uint64_t drawn = 0;
+    if (is_shared (file, 0)) {
+        lk_random_fill (&drawn, sizeof drawn);
+    }
+    return drawn % file->count;
+}
+
+/*  To the first of its servers that answers; each tries its addresses once. */
 static bool
 attach_once (lk_requester *self, const lk_client_file *file, int each_ms,
              lk_problem *why)
 {
-    char head[LK_CLIENT_HEAD_SIZE];
+    const size_t first = first_place (file);
     bool is_there = false;
     *why = (lk_problem) {.number = 0};
-    lk_client_file_head (file, head);
     for (size_t i = 0; !is_there && i < file->count; i++) {
-        const char *endpoint = file->server[i].endpoint;
+        const size_t place = (first + i) % file->count;
         lk_problem one = {.number = 0};
-        lk_curve_call call;
-        lk_client_file_call (file, i, &call);
-        is_there = attach_to (self, head, endpoint, &call, each_ms, &one);
-        explicit_bzero (&call, sizeof call);
+        is_there = attach_to_server (self, file, place, each_ms, &one);
         if (!is_there) {
-            add_problem (why, endpoint, &one);
+            add_problem (why, file->server[place].endpoint, &one);
         }
     }
     return is_there;
@@ -153,6 +192,7 @@ attach_to_any (lk_requester *self, const lk_client_file *file, int wait_ms,
 {
     const int64_t until_ms = lk_clock_ms () + wait_ms;
     const int each_ms = wait_ms < SERVER_MS ? wait_ms : SERVER_MS;
+    self->is_once = true;
     while (!attach_once (self, file, each_ms, problem)) {
         if (lk_clock_ms () + PAUSE_MS >= until_ms) {
             return false;
@@ -174,6 +214,33 @@ has_servers (const lk_client_file *file, lk_problem *problem)
     return file->count > 0;
 }
 
+/*  Adds the first server whose beacon is heard until then. */
+static lk_err
+hear_server (lk_client_file *file, int64_t until_ms, lk_problem *problem)
+{
+    char line[LK_BEACON_SIZE];
+    lk_client_server server;
+    lk_beacon *beacon = lk_beacon_new (file->beacon, problem);
+    if (beacon == NULL) {
+        return LK_SYSTEM;
+    }
+    lk_beacon_listen (beacon, LK_ANNOUNCEMENT_BEGIN);
+    while (file->count == 0 && lk_clock_ms () < until_ms) {
+        const size_t size = lk_beacon_next (beacon, line);
+        if (size == 0) {
+            (void) poll (NULL, 0, PAUSE_MS);
+        } else if (lk_client_file_hears (file, line, size, &server)) {
+            (void) !lk_client_file_add (file, &server);
+        }
+    }
+    lk_beacon_destroy (&beacon);
+    return file->count > 0
+               ? LK_OK
+               : lk_problem_set (problem, LK_TIMEDOUT,
+                                 "no beacon was heard of a server whose key we "
+                                 "have");
+}
+
 static bool
 attach_far (lk_requester *self, const char *path, const char *endpoint,
             int wait_ms, lk_problem *problem)
@@ -183,6 +250,8 @@ attach_far (lk_requester *self, const char *path, const char *endpoint,
         lk_client_file_read (file, path, problem) == LK_OK
         && (endpoint == NULL
             || lk_client_file_redirect (file, endpoint, problem) == LK_OK)
+        && (file->beacon == 0 || file->count > 0
+            || hear_server (file, lk_clock_ms () + wait_ms, problem) == LK_OK)
         && has_servers (file, problem)
         && attach_to_any (self, file, wait_ms, problem);
     lk_client_file_clear (file);
@@ -200,6 +269,18 @@ lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
             ? !attach_far (self, client, endpoint, wait_ms,
                            problem != NULL ? problem : &ignored)
             : !attach_to (self, "", endpoint, NULL, wait_ms, problem)) {
+        lk_requester_destroy (&self);
+    }
+    return self;
+}
+
+lk_requester *
+lk_requester_by (const lk_client_file *file, size_t place, int wait_ms,
+                 lk_problem *problem)
+{
+    lk_requester *self = lk_alloc (sizeof *self);
+    self->is_once = !is_shared (file, place);
+    if (!attach_to_server (self, file, place, wait_ms, problem)) {
         lk_requester_destroy (&self);
     }
     return self;

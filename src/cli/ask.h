@@ -7,6 +7,7 @@
 #ifndef LK_ASK_H
 #define LK_ASK_H
 
+#include "net/client_file.h"
 #include "net/problem.h"
 
 #include <lockkeeper/message.h>
@@ -18,6 +19,12 @@ typedef struct lk_requester lk_requester;
  *  it cannot: `problem` (may be NULL) says why. */
 lk_requester *lk_requester_new (const char *endpoint, int wait_ms,
                                 lk_problem *problem);
+
+/*  The same to that server of a client file, and to no other; each of its
+ *  addresses is tried once, unless there are several behind one. */
+lk_requester *lk_requester_by (const lk_client_file *file, size_t place,
+                               int wait_ms, lk_problem *problem);
+
 void lk_requester_destroy (lk_requester **self_p);
 
 /*  The name of the host that it is attached to. */

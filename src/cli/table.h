@@ -145,6 +145,8 @@
        "it is good for so long, 1 to 60 (default: 60)")                        \
     X (CONFIG, "config", FILE, "FILE", config, NULL,                           \
        "that file and FILE.d/*.conf, not those of /etc/lockkeeper")            \
+    X (CLIENT, "client", FILE, "FILE", client, NULL,                           \
+       "that client file, not the configuration of this host")                 \
     X (DROP_IN, "drop-in", TEXT, "NAME", drop_in, NULL,                        \
        "write lockkeeper.conf.d/NAME.conf, for this host alone")               \
     X (HOSTS, "hosts", NUMBER, "N", hosts, 3,                                  \

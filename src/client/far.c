@@ -66,8 +66,7 @@ take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
         self->lease_ms = letter->left_ms;
         self->is_leased = true;
     } else if (letter->kind == LK_ROAM_MOVE) {
-        lk_servers_note (self->servers, server,
-                         "it stops, or serves as many as it can");
+        lk_servers_note_move (self->servers, server, now_ms);
     }
 }
 
@@ -169,10 +168,8 @@ static bool
 wants_server (const lk_far_way *self, int64_t now_ms)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
-    if (lk_roam_wants_server (self->roam, now_ms)) {
-        return true;
-    }
-    return latest->ready ? is_silent (self, now_ms) : self->is_vain;
+    return lk_roam_wants_server (self->roam, now_ms)
+           || ((latest->ready || self->is_vain) && is_silent (self, now_ms));
 }
 
 /*  One whose lock service was restarted is there, and as good as any other. */
@@ -386,7 +383,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
             lk_problem *problem)
 {
     char name[LK_SERVICE_LEN_MAX + 1];
-    if (file->count == 0) {
+    if (file->count == 0 && file->beacon == 0) {
         (void) lk_problem_set (problem, LK_INVALID,
                                "the client file has no 'client/server'");
         return NULL;

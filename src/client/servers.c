@@ -6,37 +6,46 @@
 
 #include "client/servers.h"
 
+#include "client/known_servers.h"
+#include "client/servers_beacon.h"
+#include "client/servers_list.h"
 #include "net/attach.h"
 #include "net/clock.h"
 #include "net/random.h"
 #include "util/alloc.h"
+#include "wire/announcement.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #define TRIED_MAX 2    /* at a time */
+#define SHARED_MAX 4   /* ... if there are several behind the address */
 #define TRY_MS 1000    /* until the next one is tried, too */
-#define AGAIN_MS 1000  /* until the same one is tried again */
+#define RACE_MS 100    /* ... if it may answer sooner, and is as near */
+#define LIST_MS 100    /* for a list that may tell of a nearer one */
 #define LOOK_MS 50     /* while one is tried */
 #define SILENT_MS 2000 /* what does not answer for so long is dialled anew */
 #define IDLE_MS 5000   /* nothing was said to it for so long: hang up */
 #define LINGER_MS 500
-#define NEVER (INT64_MIN / 2)
+#define NEVER LK_KNOWN_SERVER_NEVER
 
-typedef struct {
+/*  A connection with one of them. */
+typedef struct server {
     lk_servers *all;
-    int place;
-    const lk_client_server *about;
-    lk_attach *attach; /* NULL: none */
-    unsigned rounds;   /* that were in vain when it was tried */
-    bool is_tried;
-    int64_t begun_ms; /* it was tried last */
+    lk_known_server *about;
+    lk_attach *attach;
+    unsigned rounds;  /* that were in vain when it was tried */
     int64_t said_ms;  /* something was said to it last, ... */
     int64_t asked_ms; /* ... or first since it was heard; NEVER */
-    lk_problem why;   /* it was no use; "" */
+    int64_t ready_ms; /* it was up first; NEVER */
+    bool has_told;    /* ... and has told its list */
+    bool is_double;   /* a later connection leads to the same host */
+    struct server *prev;
+    struct server *next;
 } server;
 
 struct lk_servers {
@@ -44,139 +53,194 @@ struct lk_servers {
     char name[LK_SERVICE_LEN_MAX + 1];
     lk_servers_fn *fn;
     void *user;
+    lk_known_servers *known;
+    lk_beacon *beacon; /* NULL: none */
     server *server;
-    size_t last; /* that was tried */
-    int64_t begun_ms;
-    bool is_wanted; /* one is, as was said last */
+    int64_t begun_ms;  /* one was tried last, ... */
+    size_t begun_step; /* ... which is so near */
+    bool is_wanted;    /* one is, as was said last */
     int epoll_fd;
     pid_t owner;
 };
 
-/*  -------------------------------------------------------- connections */
-
-static void
-on_message (void *user, const lk_message *message)
-{
-    server *self = user;
-    self->asked_ms = NEVER;
-    self->all->fn (self->all->user, self->place, message);
-}
-
-static const lk_attach_calls calls = {.message = on_message};
-
-static void
-note (server *self, const char *why, int number)
-{
-    snprintf (self->why.text, sizeof self->why.text, "%s", why);
-    self->why.number = number;
-}
-
-static void
-hang_up (server *self)
-{
-    if (self->attach != NULL) {
-        if (lk_servers_are_ours (self->all)) {
-            (void) epoll_ctl (self->all->epoll_fd, EPOLL_CTL_DEL,
-                              lk_attach_fd (self->attach), NULL);
-        }
-        lk_attach_destroy (&self->attach);
-    }
-    self->is_tried = false;
-}
-
-static void
-dial (server *self)
-{
-    lk_problem problem;
-    lk_servers *all = self->all;
-    lk_curve_call call;
-    struct epoll_event event = {.events = EPOLLIN};
-    lk_client_file_call (&all->file, (size_t) self->place, &call);
-    const lk_attach_options options = {.endpoint = self->about->endpoint,
-                                       .call = &call,
-                                       .name = all->name,
-                                       .version = LK_VERSION,
-                                       .application = true,
-                                       .linger_ms = LINGER_MS};
-    self->attach = lk_attach_new (&options, &calls, self, &problem);
-    explicit_bzero (&call, sizeof call);
-    if (self->attach == NULL) {
-        note (self, problem.text, problem.number);
-        return;
-    }
-    (void) epoll_ctl (all->epoll_fd, EPOLL_CTL_ADD, lk_attach_fd (self->attach),
-                      &event);
-    self->asked_ms = NEVER;
-}
-
-static bool
-is_up (const server *self)
-{
-    return self->attach != NULL
-           && lk_attach_get_state (self->attach) == LK_ATTACH_READY;
-}
-
-/*  -------------------------------------------------------- choosing */
-
-/*  Of one that is not up. */
-static void
-note_attach (server *self)
-{
-    lk_problem problem;
-    if (self->attach != NULL) {
-        lk_attach_problem (self->attach, &problem);
-        note (self, problem.text, problem.number);
-    }
-}
-
-/*  A connection that nobody answers on may be one that only we believe in. One
- *  that is not there yet goes on to be tried. */
-static void
-try (server *self, int64_t now_ms)
-{
-    if (is_up (self) && self->asked_ms != NEVER
-        && now_ms - self->asked_ms >= SILENT_MS) {
-        hang_up (self);
-    }
-    self->begun_ms = self->said_ms = now_ms;
-    if (self->attach == NULL) {
-        dial (self);
-    }
-    self->is_tried = self->attach != NULL;
-    self->rounds = self->is_tried ? lk_attach_rounds (self->attach) : 0;
-}
-
-/*  Behind the one that was tried last; NULL: all were tried just now. */
 static server *
-pick (lk_servers *self, int64_t now_ms)
+find (const lk_servers *self, int number)
 {
-    for (size_t i = 1; i <= self->file.count; i++) {
-        const size_t place = (self->last + i) % self->file.count;
-        server *it = &self->server[place];
-        if (!it->is_tried && now_ms - it->begun_ms >= AGAIN_MS) {
-            self->last = place;
+    server *it;
+    DL_FOREACH (self->server, it) {
+        if (it->about->number == number) {
             return it;
         }
     }
     return NULL;
 }
 
-/*  Whether that which is tried is no use. */
+static bool
+is_up (const server *self)
+{
+    return lk_attach_get_state (self->attach) == LK_ATTACH_READY;
+}
+
+static void
+note (lk_known_server *it, const char *why, int number)
+{
+    snprintf (it->why.text, sizeof it->why.text, "%s", why);
+    it->why.number = number;
+}
+
+/*  -------------------------------------------------------- connections */
+
+static void
+hang_up (server *self)
+{
+    if (lk_servers_are_ours (self->all)) {
+        (void) epoll_ctl (self->all->epoll_fd, EPOLL_CTL_DEL,
+                          lk_attach_fd (self->attach), NULL);
+    }
+    lk_attach_destroy (&self->attach);
+    self->about->is_tried = self->about->is_used = false;
+    DL_DELETE (self->all->server, self);
+    lk_free (self);
+}
+
+static void
+on_message (void *user, const lk_message *message)
+{
+    server *self = user;
+    lk_servers *all = self->all;
+    self->asked_ms = NEVER;
+    if (!all->file.is_closed
+        && lk_servers_list_read (all->known, message,
+                                 lk_attach_host (self->attach),
+                                 lk_clock_ms ())) {
+        self->has_told = true;
+        return;
+    }
+    all->fn (all->user, self->about->number, message);
+}
+
+/*  A host knows one connection of that name, the last one. */
+static void
+on_ready (void *user)
+{
+    server *self = user;
+    const char *host = lk_attach_host (self->attach);
+    self->ready_ms = lk_clock_ms ();
+    self->has_told = false;
+    lk_known_servers_answered (self->about, lk_attach_answer_ms (self->attach));
+    server *it, *next;
+    DL_FOREACH_SAFE (self->all->server, it, next) {
+        if (it != self && is_up (it)
+            && strcmp (lk_attach_host (it->attach), host) == 0) {
+            it->is_double = true;
+        }
+    }
+}
+
+static const lk_attach_calls calls = {.ready = on_ready, .message = on_message};
+static const char *const subscriptions[] = {LK_SERVERS_LIST, NULL};
+
+static server *
+dial (lk_servers *self, lk_known_server *about)
+{
+    lk_problem problem;
+    lk_curve_call call;
+    struct epoll_event event = {.events = EPOLLIN};
+    lk_client_file_call (&self->file, about->key, &call);
+    const lk_attach_options options = {
+        .endpoint = about->endpoint,
+        .call = &call,
+        .name = self->name,
+        .version = LK_VERSION,
+        .application = true,
+        .subscriptions = self->file.is_closed ? NULL : subscriptions,
+        .linger_ms = LINGER_MS};
+    server *it = lk_alloc (sizeof *it);
+    *it = (server) {.all = self,
+                    .about = about,
+                    .said_ms = NEVER,
+                    .asked_ms = NEVER,
+                    .ready_ms = NEVER};
+    it->attach = lk_attach_new (&options, &calls, it, &problem);
+    explicit_bzero (&call, sizeof call);
+    if (it->attach == NULL) {
+        note (about, problem.text, problem.number);
+        lk_free (it);
+        return NULL;
+    }
+    (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, lk_attach_fd (it->attach),
+                      &event);
+    about->is_used = true;
+    DL_APPEND (self->server, it);
+    return it;
+}
+
+/*  -------------------------------------------------------- trying */
+
+/*  Of one that is not up. */
+static void
+note_attach (const server *self)
+{
+    lk_problem problem;
+    lk_attach_problem (self->attach, &problem);
+    note (self->about, problem.text, problem.number);
+}
+
+/*  A connection that nobody answers on may be one that only we believe in. One
+ *  that is not there yet goes on to be tried. */
+static void
+try (lk_servers *self, lk_known_server *about, int64_t now_ms)
+{
+    server *it = find (self, about->number);
+    if (it != NULL && is_up (it) && it->asked_ms != NEVER
+        && now_ms - it->asked_ms >= SILENT_MS) {
+        hang_up (it);
+        it = NULL;
+    }
+    if (it == NULL) {
+        it = dial (self, about);
+    }
+    about->begun_ms = self->begun_ms = now_ms;
+    self->begun_step = lk_known_servers_step (self->known, about);
+    about->tries++;
+    about->is_tried = it != NULL;
+    if (it != NULL) {
+        it->said_ms = now_ms;
+        it->rounds = lk_attach_rounds (it->attach);
+    }
+}
+
+static bool
+is_shared (const lk_servers *self, const lk_known_server *about)
+{
+    return lk_known_servers_share (self->known, about);
+}
+
+/*  Whether that which is tried is no use. Another connection with the same
+ *  address may lead to a server that is better. */
 static bool
 is_in_vain (const server *self, int64_t now_ms)
 {
+    const int64_t patience_ms =
+        is_shared (self->all, self->about) ? TRY_MS : TRIED_MAX * TRY_MS;
     return lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED
            || lk_attach_rounds (self->attach) != self->rounds
-           || now_ms - self->begun_ms >= TRIED_MAX * TRY_MS;
+           || now_ms - self->about->begun_ms >= patience_ms;
 }
 
-/*  Our key may be known there the next time. */
+/*  It is dialled anew the next time if our key may be known there then, or
+ *  another server be behind the address, or if it has another one. */
 static void
-end_refused (server *self)
+end_trial (server *self)
 {
-    if (lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED) {
+    lk_known_server *about = self->about;
+    note_attach (self);
+    about->is_tried = false;
+    if (is_shared (self->all, about) || about->other[0] != '\0'
+        || lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED) {
         hang_up (self);
     }
+    lk_known_servers_turn (about);
 }
 
 /*  How many are tried; those that are in vain are no more. */
@@ -184,14 +248,15 @@ static size_t
 count_tried (lk_servers *self, int64_t now_ms)
 {
     size_t count = 0;
-    for (size_t i = 0; i < self->file.count; i++) {
-        server *it = &self->server[i];
-        if (it->is_tried && !is_up (it) && is_in_vain (it, now_ms)) {
-            note_attach (it);
-            it->is_tried = false;
-            end_refused (it);
+    server *it, *next;
+    DL_FOREACH_SAFE (self->server, it, next) {
+        if (it->about->is_tried && !is_up (it)) {
+            if (is_in_vain (it, now_ms)) {
+                end_trial (it);
+            } else {
+                count++;
+            }
         }
-        count += it->is_tried;
     }
     return count;
 }
@@ -199,94 +264,224 @@ count_tried (lk_servers *self, int64_t now_ms)
 static void
 hang_up_idle (lk_servers *self, int latest, int64_t now_ms)
 {
-    for (size_t i = 0; i < self->file.count; i++) {
-        server *it = &self->server[i];
-        if (it->attach != NULL && !it->is_tried && it->place != latest
-            && now_ms - it->said_ms >= IDLE_MS) {
+    server *it, *next;
+    DL_FOREACH_SAFE (self->server, it, next) {
+        if (it->is_double
+            || (!it->about->is_tried && it->about->number != latest
+                && now_ms - it->said_ms >= IDLE_MS)) {
             hang_up (it);
         }
     }
 }
 
-static int
-take_up (lk_servers *self, int64_t now_ms)
+/*  -------------------------------------------------------- choosing */
+
+/*  Whether it may tell of one that is nearer any moment now: its list comes
+ *  right behind READY. */
+static bool
+is_telling (const server *self, int64_t now_ms)
 {
-    for (size_t i = 0; i < self->file.count; i++) {
-        server *it = &self->server[i];
-        if (it->is_tried && is_up (it)) {
-            it->is_tried = false;
-            it->said_ms = now_ms;
-            return it->place;
+    const lk_servers *all = self->all;
+    return !self->has_told && !all->file.is_closed
+           && lk_known_servers_step (all->known, self->about) > 0
+           && now_ms - self->ready_ms < LIST_MS;
+}
+
+/*  The best one that is there. */
+static server *
+best_there (lk_servers *self, int64_t now_ms)
+{
+    server *it, *best = NULL;
+    DL_FOREACH (self->server, it) {
+        lk_known_server *about = it->about;
+        if (!about->is_tried || !is_up (it) || is_telling (it, now_ms)) {
+            continue;
+        }
+        if (!lk_known_servers_allow (self->known, about, &about->why)) {
+            about->is_tried = false;
+        } else if (best == NULL
+                   || lk_known_servers_precedes (self->known, about,
+                                                 best->about)) {
+            best = it;
         }
     }
-    return -1;
+    return best;
+}
+
+static bool
+is_nearer (const lk_servers *self, const lk_known_server *it,
+           const server *than)
+{
+    return lk_known_servers_step (self->known, it)
+           < lk_known_servers_step (self->known, than->about);
+}
+
+/*  Whether one that is nearer is being tried, and for the first time. */
+static bool
+has_hope (const lk_servers *self, const server *best, int64_t now_ms)
+{
+    const server *it;
+    DL_FOREACH (self->server, it) {
+        if (it->about->is_tried && (!is_up (it) || is_telling (it, now_ms))
+            && it->about->tries == 1 && is_nearer (self, it->about, best)
+            && now_ms - it->about->begun_ms < TRY_MS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*  How long that which is tried has before that one is, too. */
+static int64_t
+patience_ms (const lk_servers *self, const lk_known_server *next)
+{
+    return lk_known_servers_race (self->known)
+                   && lk_known_servers_step (self->known, next)
+                          <= self->begun_step
+               ? RACE_MS
+               : TRY_MS;
+}
+
+/*  Another one is wanted; `best` is there: then only one that is nearer. */
+static void
+try_next (lk_servers *self, const server *best, int64_t now_ms)
+{
+    const size_t tried = count_tried (self, now_ms);
+    lk_known_server *next = lk_known_servers_next (self->known, now_ms);
+    if (next == NULL
+        || (best != NULL
+            && (next->tries > 0 || !is_nearer (self, next, best)))) {
+        return;
+    }
+    const size_t tried_max = is_shared (self, next) ? SHARED_MAX : TRIED_MAX;
+    if (tried == 0
+        || (tried < tried_max
+            && now_ms - self->begun_ms >= patience_ms (self, next))) {
+        try (self, next, now_ms);
+    }
+}
+
+/*  One that is used is well: a nearer one may have come. */
+static void
+try_nearer (lk_servers *self, int latest, int64_t now_ms)
+{
+    const lk_known_server *used = lk_known_servers_find (self->known, latest);
+    if (used != NULL && count_tried (self, now_ms) == 0) {
+        lk_known_server *nearer =
+            lk_known_servers_nearer (self->known, used, now_ms);
+        if (nearer != NULL) {
+            try (self, nearer, now_ms);
+        }
+    }
+}
+
+/*  What was tried is not needed any more, or is tried anew; the one that is
+ *  used was, in vain. */
+static void
+turn (lk_servers *self, bool is_wanted, int latest)
+{
+    lk_known_server *it;
+    self->is_wanted = is_wanted;
+    lk_known_servers_settle (self->known);
+    for (size_t i = 0; (it = lk_known_servers_at (self->known, i)) != NULL;
+         i++) {
+        it->is_tried = false;
+        it->tries = is_wanted && it->number == latest;
+    }
 }
 
 int
 lk_servers_choose (lk_servers *self, bool is_wanted, int latest, int64_t now_ms)
 {
-    self->is_wanted = is_wanted;
+    if (is_wanted != self->is_wanted) {
+        turn (self, is_wanted, latest);
+    }
     hang_up_idle (self, latest, now_ms);
-    if (!is_wanted) {
-        for (size_t i = 0; i < self->file.count; i++) {
-            self->server[i].is_tried = false;
-        }
+    if (is_wanted) {
+        try_next (self, best_there (self, now_ms), now_ms);
+    } else {
+        try_nearer (self, latest, now_ms);
+    }
+    server *best = best_there (self, now_ms);
+    if (best == NULL || has_hope (self, best, now_ms)) {
         return -1;
     }
-    const size_t tried = count_tried (self, now_ms);
-    if (tried == 0
-        || (tried < TRIED_MAX && now_ms - self->begun_ms >= TRY_MS)) {
-        server *next = pick (self, now_ms);
-        if (next != NULL) {
-            self->begun_ms = now_ms;
-            try (next, now_ms);
-        }
-    }
-    return take_up (self, now_ms);
+    best->about->is_tried = false;
+    best->said_ms = now_ms;
+    return best->about->number;
 }
 
 void
-lk_servers_note (lk_servers *self, int place, const char *why)
+lk_servers_note (lk_servers *self, int number, const char *why)
 {
-    note (&self->server[place], why != NULL ? why : "", ETIMEDOUT);
+    lk_known_server *it = lk_known_servers_find (self->known, number);
+    if (it != NULL) {
+        note (it, why != NULL ? why : "", ETIMEDOUT);
+    }
 }
 
-static void
-add_problem (lk_way_problem *problem, const server *it)
+void
+lk_servers_note_move (lk_servers *self, int number, int64_t now_ms)
 {
-    const size_t size = strlen (problem->text);
-    snprintf (problem->text + size, sizeof problem->text - size, "%s'%s': %s",
-              size == 0 ? "no server serves us: " : "; ", it->about->endpoint,
-              it->why.text);
-    if (problem->number != EACCES) {
-        problem->number = it->why.number;
+    lk_known_server *it = lk_known_servers_find (self->known, number);
+    if (it != NULL) {
+        note (it, "it stops, or serves as many as it can", ETIMEDOUT);
+        lk_known_servers_moved (it, now_ms);
     }
+}
+
+/*  Why that one is no use; "" if nothing is known against it. */
+static lk_problem
+why_not (const lk_servers *self, const lk_known_server *it)
+{
+    lk_problem why = it->why;
+    const server *there = find (self, it->number);
+    if (!lk_known_servers_allow (self->known, it, &why)) {
+        return why;
+    }
+    if (there != NULL && !is_up (there)) {
+        lk_attach_problem (there->attach, &why);
+    } else if (there != NULL && why.text[0] == '\0') {
+        (void) lk_problem_set (&why, LK_TIMEDOUT,
+                               "its lock service does not answer");
+        why.number = ETIMEDOUT;
+    }
+    return why;
 }
 
 void
 lk_servers_problem (const lk_servers *self, lk_way_problem *problem)
 {
+    const lk_known_server *it;
     *problem = (lk_way_problem) {.text = ""};
-    for (size_t i = 0; i < self->file.count; i++) {
-        server one = self->server[i];
-        if (one.attach != NULL && !is_up (&one)) {
-            note_attach (&one);
-        } else if (one.attach != NULL && one.why.text[0] == '\0') {
-            note (&one, "its lock service does not answer", ETIMEDOUT);
+    for (size_t i = 0; (it = lk_known_servers_at (self->known, i)) != NULL;
+         i++) {
+        const lk_problem why = why_not (self, it);
+        const size_t size = strlen (problem->text);
+        if (why.text[0] == '\0') {
+            continue;
         }
-        if (one.why.text[0] != '\0') {
-            add_problem (problem, &one);
+        snprintf (problem->text + size, sizeof problem->text - size,
+                  "%s'%s': %s", size == 0 ? "no server serves us: " : "; ",
+                  it->endpoint, why.text);
+        if (problem->number != EACCES) {
+            problem->number = why.number;
         }
+    }
+    if (problem->text[0] == '\0' && self->beacon != NULL) {
+        snprintf (problem->text, sizeof problem->text, "%s",
+                  "no beacon was heard of a server whose key we have");
+        problem->number = ETIMEDOUT;
     }
 }
 
 /*  -------------------------------------------------------- to and fro */
 
 void
-lk_servers_send (lk_servers *self, int place, lk_message **message_p)
+lk_servers_send (lk_servers *self, int number, lk_message **message_p)
 {
-    server *it = &self->server[place];
-    if (!is_up (it)) {
+    server *it = find (self, number);
+    if (it == NULL || !is_up (it)) {
         lk_message_destroy (message_p);
         return;
     }
@@ -300,20 +495,22 @@ lk_servers_send (lk_servers *self, int place, lk_message **message_p)
 void
 lk_servers_flush (lk_servers *self)
 {
-    for (size_t i = 0; i < self->file.count; i++) {
-        if (self->server[i].attach != NULL) {
-            lk_attach_flush (self->server[i].attach);
-        }
+    server *it;
+    DL_FOREACH (self->server, it) {
+        lk_attach_flush (it->attach);
     }
 }
 
 void
 lk_servers_work (lk_servers *self)
 {
-    for (size_t i = 0; i < self->file.count; i++) {
-        if (self->server[i].attach != NULL) {
-            lk_attach_work (self->server[i].attach);
-        }
+    server *it;
+    DL_FOREACH (self->server, it) {
+        lk_attach_work (it->attach);
+    }
+    if (self->beacon != NULL) {
+        lk_servers_beacon_work (self->beacon, &self->file, self->known,
+                                lk_clock_ms ());
     }
 }
 
@@ -326,14 +523,16 @@ lk_servers_fd (const lk_servers *self)
 int64_t
 lk_servers_deadline (const lk_servers *self)
 {
-    int64_t due_ms = self->is_wanted ? lk_clock_ms () + LOOK_MS : INT64_MAX;
-    for (size_t i = 0; i < self->file.count; i++) {
-        const server *it = &self->server[i];
-        const int64_t attach_ms =
-            it->attach != NULL ? lk_attach_deadline (it->attach) : INT64_MAX;
+    bool is_tried = self->is_wanted;
+    int64_t due_ms = INT64_MAX;
+    const server *it;
+    DL_FOREACH (self->server, it) {
+        const int64_t attach_ms = lk_attach_deadline (it->attach);
         due_ms = attach_ms < due_ms ? attach_ms : due_ms;
+        is_tried |= it->about->is_tried;
     }
-    return due_ms;
+    const int64_t look_ms = is_tried ? lk_clock_ms () + LOOK_MS : INT64_MAX;
+    return look_ms < due_ms ? look_ms : due_ms;
 }
 
 /*  -------------------------------------------------------- life */
@@ -345,41 +544,58 @@ lk_servers_are_ours (const lk_servers *self)
 }
 
 const char *
-lk_servers_host (const lk_servers *self, int place)
+lk_servers_host (const lk_servers *self, int number)
 {
-    const lk_attach *attach = self->server[place].attach;
-    return attach != NULL ? lk_attach_host (attach) : "";
+    const server *it = find (self, number);
+    return it != NULL ? lk_attach_host (it->attach) : "";
 }
 
 bool
-lk_servers_is_up (const lk_servers *self, int place)
+lk_servers_is_up (const lk_servers *self, int number)
 {
-    return is_up (&self->server[place]);
+    const server *it = find (self, number);
+    return it != NULL && is_up (it);
 }
 
-static void
-add_servers (lk_servers *self)
+void
+lk_servers_destroy (lk_servers **self_p)
 {
-    uint64_t begin = 0;
-    self->server = lk_alloc (self->file.count * sizeof *self->server);
-    for (size_t i = 0; i < self->file.count; i++) {
-        self->server[i] = (server) {.all = self,
-                                    .place = (int) i,
-                                    .about = &self->file.server[i],
-                                    .begun_ms = NEVER,
-                                    .said_ms = NEVER,
-                                    .asked_ms = NEVER};
+    lk_servers *self = *self_p;
+    if (self == NULL) {
+        return;
     }
-    if (self->file.is_random) {
-        lk_random_fill (&begin, sizeof begin);
+    while (self->server != NULL) {
+        hang_up (self->server);
     }
-    self->last = (begin + self->file.count - 1) % self->file.count;
+    if (lk_servers_are_ours (self)) {
+        lk_beacon_destroy (&self->beacon);
+    }
+    lk_known_servers_destroy (&self->known);
+    lk_client_file_clear (&self->file);
+    close (self->epoll_fd);
+    lk_free (self);
+    *self_p = NULL;
+}
+
+static bool
+open_beacon (lk_servers *self, lk_problem *problem)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    self->beacon = lk_beacon_new (self->file.beacon, problem);
+    if (self->beacon == NULL) {
+        return false;
+    }
+    lk_beacon_listen (self->beacon, LK_ANNOUNCEMENT_BEGIN);
+    (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD,
+                      lk_beacon_fd (self->beacon), &event);
+    return true;
 }
 
 lk_servers *
 lk_servers_new (const lk_client_file *file, const char *name, lk_servers_fn *fn,
                 void *user, lk_problem *problem)
 {
+    uint64_t seed;
     lk_servers *self = lk_alloc (sizeof *self);
     *self = (lk_servers) {.file = *file,
                           .fn = fn,
@@ -394,23 +610,10 @@ lk_servers_new (const lk_client_file *file, const char *name, lk_servers_fn *fn,
         lk_free (self);
         return NULL;
     }
-    add_servers (self);
+    lk_random_fill (&seed, sizeof seed);
+    self->known = lk_known_servers_new (file, seed);
+    if (file->beacon != 0 && !open_beacon (self, problem)) {
+        lk_servers_destroy (&self);
+    }
     return self;
-}
-
-void
-lk_servers_destroy (lk_servers **self_p)
-{
-    lk_servers *self = *self_p;
-    if (self == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < self->file.count; i++) {
-        hang_up (&self->server[i]);
-    }
-    lk_client_file_clear (&self->file);
-    close (self->epoll_fd);
-    lk_free (self->server);
-    lk_free (self);
-    *self_p = NULL;
 }

@@ -4,8 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Connects with those that are wanted, two at a time, and hangs up on those
- *  that are not needed any more. It knows no lock; far.c says when another
- *  server is wanted, and what is said to which.
+ *  that are not needed any more; hears from each which others there are. It
+ *  knows no lock; far.c says when another server is wanted, and what is said to
+ *  which. known_servers.c knows which one comes first.
  */
 
 #ifndef LK_SERVERS_H
@@ -19,7 +20,7 @@
 
 typedef struct lk_servers lk_servers;
 
-/*  A message came from that one, a number from 0. */
+/*  A message came from that one: a number from 0, and never another one's. */
 typedef void (lk_servers_fn) (void *user, int server,
                               const lk_message *message);
 
@@ -41,14 +42,17 @@ bool lk_servers_is_up (const lk_servers *self, int server);
 
 /*  -------------------------------------------------------- choosing */
 
-/*  Connects with another one if one is wanted, behind that which was tried
- *  last, and returns one that is to be registered with now, or -1. `latest` is
- *  used, or -1. */
+/*  Connects with another one if one is wanted, or one that is nearer than
+ *  `latest`, which is used (-1: none is), is there. Returns one that is to be
+ *  registered with now, or -1. */
 int lk_servers_choose (lk_servers *self, bool is_wanted, int latest,
                        int64_t now_ms);
 
 /*  It is no use for that reason; NULL: it is. */
 void lk_servers_note (lk_servers *self, int server, const char *why);
+
+/*  It stops, or has no room: it comes last for a while. */
+void lk_servers_note_move (lk_servers *self, int server, int64_t now_ms);
 
 /*  Why none of them can be had, each by name. */
 void lk_servers_problem (const lk_servers *self, lk_way_problem *problem);

@@ -237,6 +237,7 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
     self->calls = *calls;
     self->user = user;
     self->retry_ms = INT64_MAX;
+    self->answer_ms = -1;
     copy_options (self, options);
     lk_err error = lk_link_open (&self->link, problem);
     self->open_since = lk_clock_ms ();
@@ -322,6 +323,12 @@ unsigned
 lk_attach_rounds (const lk_attach *self)
 {
     return self->link.rounds;
+}
+
+int64_t
+lk_attach_answer_ms (const lk_attach *self)
+{
+    return self->answer_ms;
 }
 
 void

@@ -115,6 +115,10 @@ void lk_attach_problem (const lk_attach *self, lk_problem *problem);
 /*  Of another host: how often all of its addresses were tried in vain. */
 unsigned lk_attach_rounds (const lk_attach *self);
 
+/*  How long the router took to answer the last REGISTER, in milliseconds; -1:
+ *  it did not yet. */
+int64_t lk_attach_answer_ms (const lk_attach *self);
+
 /*  -------------------------------------------------------- sending */
 
 /*  Sends *message_p, the sender's address filled in: with all else of this

@@ -120,6 +120,7 @@ static void
 begin_register (lk_attach *self)
 {
     self->state = LK_ATTACH_REGISTERING;
+    self->asked_ms = lk_clock_ms ();
     snprintf (self->address, sizeof self->address, "%s@.", self->name);
     send_register (self);
 }
@@ -128,6 +129,7 @@ static void
 become_ready (lk_attach *self)
 {
     self->state = LK_ATTACH_READY;
+    self->answer_ms = lk_clock_ms () - self->asked_ms;
     retry_at (self, INT64_MAX);
     snprintf (self->address, sizeof self->address, "%s@%s", self->name,
               self->host);

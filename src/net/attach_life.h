@@ -34,6 +34,8 @@ struct lk_attach {
     int64_t retry_ms;    /* REGISTER again, or open again */
     int64_t open_since;  /* connected, or being so, with an endpoint */
     int64_t taken_since; /* first REFUSE because of the name; 0: none */
+    int64_t asked_ms;    /* REGISTER, first on this connection */
+    int64_t answer_ms;   /* READY came so long after it; -1: not yet */
 
     lk_loop *loop;
     lk_timer timer;

@@ -6,8 +6,7 @@
 
 #include "net/client_file.h"
 
-#include "net/endpoint.h"
-#include "net/tcp.h"
+#include "net/client_servers.h"
 #include "net/whole_file.h"
 #include "net/zpl.h"
 #include "util/alloc.h"
@@ -17,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,45 +36,41 @@ static const char model[] =
 
 /*  -------------------------------------------------------- a server */
 
-/*  Whether it is tcp://HOST:PORT, and fits. */
-static lk_err
-check_endpoint (const char *endpoint, lk_problem *problem)
+/*  Takes the next word off the value; false: it is longer than that. */
+static bool
+next_word (const char **value, char *word, size_t size)
 {
-    lk_tcp_address address;
-    lk_err error = lk_endpoint_check (endpoint, LK_TCP, problem);
-    if (error == LK_OK) {
-        error = lk_tcp_split (endpoint + strlen (LK_TCP), &address, problem);
-    }
-    if (error == LK_OK && strpbrk (endpoint, ", \t\n") != NULL) {
-        error = lk_problem_set (problem, LK_INVALID,
-                                "'%s' is not tcp://HOST:PORT", endpoint);
-    }
-    return error;
+    const size_t len = strcspn (*value, " \t");
+    const bool fits = len < size;
+    snprintf (word, size, "%.*s", fits ? (int) len : 0, *value);
+    *value += len;
+    *value += strspn (*value, " \t");
+    return fits;
 }
 
-/*  "tcp://HOST:PORT KEY". What is wrong, or NULL. */
+/*  "tcp://HOST:PORT KEY", or "tcp://HOST:PORT KEY DOMAIN". What is wrong, or
+ *  NULL. */
 static const char *
 take_server (lk_client_file *self, const char *value)
 {
     lk_problem ignored;
-    const size_t size = strcspn (value, " \t");
-    const char *key = value + size + strspn (value + size, " \t");
-    lk_client_server *server = &self->server[self->count];
-    if (self->count == LK_CLIENT_SERVERS_MAX) {
-        return "more than 32 servers";
-    }
-    if (size >= sizeof server->endpoint || !lk_curve_is_key (key)) {
+    lk_client_server server;
+    if (!next_word (&value, server.endpoint, sizeof server.endpoint)
+        || !next_word (&value, server.key, sizeof server.key)
+        || !next_word (&value, server.domain, sizeof server.domain)
+        || !lk_curve_is_key (server.key)) {
         return "a server is \"tcp://HOST:PORT KEY\", in quotes, with a key of "
                "40 characters";
     }
-    snprintf (server->endpoint, sizeof server->endpoint, "%.*s", (int) size,
-              value);
-    snprintf (server->key, sizeof server->key, "%s", key);
-    if (check_endpoint (server->endpoint, &ignored) != LK_OK) {
+    if (lk_client_endpoint_check (server.endpoint, &ignored) != LK_OK
+        || value[0] != '\0') {
         return "a server is \"tcp://HOST:PORT KEY\"";
     }
-    self->count++;
-    return NULL;
+    if (server.domain[0] != '\0' && !lk_domain_is_valid (server.domain)) {
+        return "behind the key of a server comes its location domain, as in "
+               "au.perth.dh4";
+    }
+    return lk_client_file_add (self, &server) ? NULL : "more than 32 servers";
 }
 
 /*  -------------------------------------------------------- a line */
@@ -90,12 +86,61 @@ take_key (char *place, const char *value)
 }
 
 static const char *
+take_server_key (lk_client_file *self, const char *value)
+{
+    if (self->key_count == LK_CLIENT_SERVERS_MAX) {
+        return "more than 32 keys of servers";
+    }
+    const char *wrong = take_key (self->key[self->key_count], value);
+    self->key_count += wrong == NULL;
+    return wrong;
+}
+
+static const char *
 take_order (lk_client_file *self, const char *value)
 {
-    self->is_random = strcmp (value, "random") == 0;
-    return self->is_random || strcmp (value, "listed") == 0
+    static const char *const orders[] = {[LK_CLIENT_NEAREST] = "nearest",
+                                         [LK_CLIENT_LISTED] = "listed",
+                                         [LK_CLIENT_RANDOM] = "random"};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (strcmp (value, orders[i]) == 0) {
+            self->order = (lk_client_order) i;
+            return NULL;
+        }
+    }
+    return "the order is 'nearest', 'listed' or 'random'";
+}
+
+static const char *
+take_beacon (lk_client_file *self, const char *value)
+{
+    char *end;
+    const long port = strtol (value, &end, 10);
+    if (end == value || *end != '\0' || port < 0 || port > 65535) {
+        return "the beacon is a UDP port, 1 to 65535, or 0 for none";
+    }
+    self->beacon = (int) port;
+    return NULL;
+}
+
+static const char *
+take_discovery (lk_client_file *self, const char *value)
+{
+    self->is_closed = strcmp (value, "no") == 0;
+    return self->is_closed || strcmp (value, "yes") == 0
                ? NULL
-               : "the order is 'listed' or 'random'";
+               : "discovery is 'yes' or 'no'";
+}
+
+static const char *
+take_domain (char place[LK_DOMAIN_LEN_MAX + 1], const char *value)
+{
+    if (!lk_domain_is_valid (value)) {
+        return "a location domain is labels with dots between, as in "
+               "au.perth.dh4";
+    }
+    snprintf (place, LK_DOMAIN_LEN_MAX + 1, "%s", value);
+    return NULL;
 }
 
 /*  The fault, or NULL. */
@@ -116,6 +161,21 @@ take_line (lk_client_file *self, const lk_zpl_line *line)
     }
     if (strcmp (line->path, "client/server") == 0) {
         return take_server (self, line->value);
+    }
+    if (strcmp (line->path, "client/server-key") == 0) {
+        return take_server_key (self, line->value);
+    }
+    if (strcmp (line->path, "client/discovery") == 0) {
+        return take_discovery (self, line->value);
+    }
+    if (strcmp (line->path, "client/beacon") == 0) {
+        return take_beacon (self, line->value);
+    }
+    if (strcmp (line->path, "client/domain") == 0) {
+        return take_domain (self->domain, line->value);
+    }
+    if (strcmp (line->path, "client/domain-limit") == 0) {
+        return take_domain (self->limit, line->value);
     }
     return strcmp (line->path, "client/order") == 0
                ? take_order (self, line->value)
@@ -144,9 +204,16 @@ check (const lk_client_file *self, const char *path, lk_problem *problem)
     const bool fits = lk_curve_from_secret (&pair, self->pair.secret_key)
                       && strcmp (pair.public_key, self->pair.public_key) == 0;
     explicit_bzero (&pair, sizeof pair);
-    return fits ? LK_OK
-                : lk_problem_set (problem, LK_INVALID,
-                                  "the keys of '%s' are not of one pair", path);
+    if (!fits) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "the keys of '%s' are not of one pair", path);
+    }
+    return lk_domain_is_within (self->limit, self->domain)
+               ? LK_OK
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'%s': 'client/domain' is not in "
+                                 "'client/domain-limit'",
+                                 path);
 }
 
 static lk_err
@@ -166,7 +233,16 @@ parse (lk_client_file *self, const char *path, const char *text,
                                 line.number, wrong);
     }
     explicit_bzero (&zpl, sizeof zpl);
-    return error == LK_OK ? check (self, path, problem) : error;
+    if (self->domain[0] == '\0') {
+        memcpy (self->domain, self->limit, sizeof self->domain);
+    }
+    if (error == LK_OK) {
+        error = check (self, path, problem);
+    }
+    if (error == LK_OK && self->count == 0 && self->beacon == 0) {
+        lk_client_file_default (self);
+    }
+    return error;
 }
 
 static lk_err
@@ -240,94 +316,11 @@ lk_client_file_head (const lk_client_file *self, char head[LK_CLIENT_HEAD_SIZE])
 }
 
 void
-lk_client_file_call (const lk_client_file *self, size_t place,
+lk_client_file_call (const lk_client_file *self, const char *server_key,
                      lk_curve_call *call)
 {
     *call = (lk_curve_call) {.own = self->pair};
-    snprintf (call->server_key, sizeof call->server_key, "%s",
-              self->server[place].key);
-}
-
-/*  -------------------------------------------------------- other servers */
-
-static size_t
-count_of (const char *list)
-{
-    char endpoint[LK_CLIENT_ENDPOINT_SIZE];
-    size_t count = 0;
-    while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
-        count++;
-    }
-    return count;
-}
-
-/*  NULL: the file has none, or several. */
-static const char *
-only_key (const lk_client_file *self)
-{
-    for (size_t i = 1; i < self->count; i++) {
-        if (strcmp (self->server[i].key, self->server[0].key) != 0) {
-            return NULL;
-        }
-    }
-    return self->count > 0 ? self->server[0].key : NULL;
-}
-
-/*  Of the one in that place of so many; NULL: nobody knows. */
-static const char *
-key_for (const lk_client_file *self, const char *endpoint, size_t place,
-         size_t count)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        if (strcmp (self->server[i].endpoint, endpoint) == 0) {
-            return self->server[i].key;
-        }
-    }
-    return count == self->count ? self->server[place].key : only_key (self);
-}
-
-static lk_err
-redirect (lk_client_file *to, const lk_client_file *from, const char *list,
-          lk_problem *problem)
-{
-    const size_t count = count_of (list);
-    char endpoint[LK_CLIENT_ENDPOINT_SIZE];
-    if (count == 0 || count > LK_CLIENT_SERVERS_MAX) {
-        return lk_problem_set (problem, LK_INVALID, "not 1 to %d endpoints",
-                               LK_CLIENT_SERVERS_MAX);
-    }
-    while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
-        lk_client_server *server = &to->server[to->count];
-        const char *key = key_for (from, endpoint, to->count, count);
-        if (check_endpoint (endpoint, problem) != LK_OK) {
-            return LK_INVALID;
-        }
-        if (key == NULL) {
-            return lk_problem_set (problem, LK_INVALID,
-                                   "the client file has no key for '%s'",
-                                   endpoint);
-        }
-        snprintf (server->endpoint, sizeof server->endpoint, "%s", endpoint);
-        snprintf (server->key, sizeof server->key, "%s", key);
-        to->count++;
-    }
-    return LK_OK;
-}
-
-lk_err
-lk_client_file_redirect (lk_client_file *self, const char *list,
-                         lk_problem *problem)
-{
-    lk_client_file *other = lk_alloc (sizeof *other);
-    const lk_err error = redirect (other, self, list, problem);
-    if (error == LK_OK) {
-        memcpy (self->server, other->server, sizeof self->server);
-        self->count = other->count;
-    } else if (problem != NULL) {
-        problem->number = EINVAL;
-    }
-    lk_free (other);
-    return error;
+    snprintf (call->server_key, sizeof call->server_key, "%s", server_key);
 }
 
 /*  -------------------------------------------------------- a new one */

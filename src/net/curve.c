@@ -68,6 +68,18 @@ grow (lk_curve_calls *self, size_t count)
 }
 
 void
+lk_curve_fingerprint (const char *text, char fingerprint[LK_FINGERPRINT_SIZE])
+{
+    unsigned char raw[LK_CURVE_RAW_SIZE];
+    fingerprint[0] = '\0';
+    if (lk_curve_raw (text, raw)) {
+        for (size_t i = 0; 2 * i + 1 < LK_FINGERPRINT_SIZE; i++) {
+            snprintf (fingerprint + 2 * i, 3, "%02x", raw[i]);
+        }
+    }
+}
+
+void
 lk_curve_calls_add (lk_curve_calls *self, const lk_curve_call *call)
 {
     grow (self, self->count + 1);

@@ -10,6 +10,8 @@
 #ifndef LK_CURVE_H
 #define LK_CURVE_H
 
+#include "wire/announcement.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,6 +35,11 @@ bool lk_curve_is_key (const char *text);
 /*  Its 32 bytes; false: that is none. */
 #define LK_CURVE_RAW_SIZE 32
 bool lk_curve_raw (const char *text, unsigned char raw[LK_CURVE_RAW_SIZE]);
+
+/*  Its first 8 bytes in hexadecimal digits, by which people and beacons name
+ *  it; "" if it is none. */
+void lk_curve_fingerprint (const char *text,
+                           char fingerprint[LK_FINGERPRINT_SIZE]);
 
 /*  How we connect: as whom, and with whom. */
 typedef struct {

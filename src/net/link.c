@@ -357,9 +357,11 @@ connect_any (lk_link *self, lk_problem *problem)
 void
 lk_link_pass_over (lk_link *self)
 {
-    if (self->numbers && self->state <= LK_DEALER_UP) {
-        note_failure (self);
-    } else if (!self->numbers && lk_link_has_others (self)) {
+    if (self->numbers) {
+        if (lk_link_is_open (self) && self->state <= LK_DEALER_UP) {
+            note_failure (self);
+        }
+    } else if (lk_link_has_others (self)) {
         self->first = (self->used + 1) % endpoint_count (self);
     }
 }

@@ -38,6 +38,8 @@ const lk_config_key lk_settings[] = {
      "where to listen for applications on other machines, encrypted"},
     {"router/clients-keys", LK_CONFIG_TEXT, 1, PATH, NULL, NULL,
      LK_CONFIG_RESTART, "file of the keys that those know this host by"},
+    {"router/beacon", LK_CONFIG_NUMBER, 0, 65535, NULL, "0", LK_CONFIG_RESTART,
+     "UDP port to tell machines on the same network of those; 0: do not"},
     {"router/address", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL, NULL,
      LK_CONFIG_RESTART, "where the others dial this router, if not there"},
     {"router/neighbour", LK_CONFIG_LIST, 1, LK_ADDRESS_LEN_MAX, NULL, NULL,

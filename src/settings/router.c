@@ -88,6 +88,11 @@ read_clients (lk_router_options *self, lk_config *config)
                "router/listen-clients");
     read_text (self->clients_keys, sizeof self->clients_keys, config,
                "router/clients-keys");
+    self->beacon = lk_config_number (config, "router/beacon");
+    if (self->beacon != 0 && self->listen_clients[0] == '\0') {
+        lk_config_refuse (config, "router/beacon", 0,
+                          "only with router/listen-clients");
+    }
     if (self->clients_keys[0] == '\0') {
         put_beside_identity (self, CLIENTS_KEYS, self->clients_keys);
     }

@@ -45,6 +45,7 @@ typedef struct {
     char listen_clients[LK_ADDRESS_LEN_MAX + 1]; /* for applications on other
                                                     machines; empty: none */
     char clients_keys[PATH_MAX];                 /* the file */
+    int64_t beacon; /* UDP port to announce that on; 0: none */
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port; empty: as listen */
     char endpoint[PATH_MAX];              /* ipc://... */
     mode_t mode;

@@ -23,7 +23,7 @@ make_file () {
     local key
     key=$("$lockkeeper" client new "$file" 2>/dev/null) &&
         on h1 "$lockkeeper" clients add bench "$key" 2>/dev/null |
-        grep server | head -n 1 >>"$file" && grep -q 'server =' "$file"
+        grep server | head -n 1 >>"$file" && grep -q '^ *server = ' "$file"
 }
 
 #   ratio NAME FILE: of remote to local in one round.

@@ -6,7 +6,8 @@
 #
 #   Types what the page has behind "$ ", in its order, into one shell, and
 #   compares what comes back: "..." stands for anything. A block behind a
-#   comment "file NAME" is that file. cli_tutorial_hosts.sh has its THREE HOSTS.
+#   comment "file NAME" is that file. cli_tutorial_hosts.sh has THREE HOSTS and
+#   ANOTHER MACHINE.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"

@@ -614,6 +614,8 @@ unmet lockkeeper-router.8 'cannot look up its name: ...' \
     'neighbour: more than ..., ignored address=...' \
     'neighbour: not listened to: ...' "neighbour: cannot write '...': ..." \
     'cut off: it does not read what it is told who=...'
+#   As far_beacon has it of a machine without a router.
+unmet lockkeeper-router.8 'beacon: ...'
 #   cluster/far has these.
 unmet lockkeeper-router.8 \
     "clients: refused: it does not know our key, or speaks without \

@@ -30,6 +30,8 @@ check 'a folder' met lockkeeper.1 125 "cannot read the client file '...': ..." \
     "$lockkeeper" --client "$work" list
 other "${pair[@]}"
 by_file 125 "the client file has no 'client/server'"
+says_it 125 "'--client' is of one file, and no other" \
+    config verify --client "$work/other" "$work/made"
 other "${pair[0]}"
 by_file 125 "'...' has no '...'"
 "$lockkeeper" client new "$work/second" >"$work/second.key" 2>/dev/null
@@ -40,6 +42,10 @@ other "${pair[@]}" "server = \"tcp://127.0.0.1:1 $made\"" \
 by_file 125 "the client file has no key for '...'" tcp://127.0.0.1:3
 check 'nobody is there' met lockkeeper.1 125 'no server serves us: ...' \
     "$lockkeeper" --client "$work/other" list
+other "${pair[@]}" 'domain = au.perth' 'domain-limit = nz'
+by_file 125 "'...': 'client/domain' is not in 'client/domain-limit'"
+other "${pair[@]}" "server = \"tcp://127.0.0.1:1 $made\"" \
+    "server = \"tcp://127.0.0.1:2 $(cat "$work/second.key")\""
 by_file 125 "not 1 to ... endpoints" \
     "$(printf 'tcp://h:1,%.0s' {1..33})"
 check 'what is for hosts' met lockkeeper.1 125 "'...' is not to be had from a \
@@ -62,10 +68,18 @@ says_it 125 "--replace is for 'add'" clients list --replace
 it_says 0 "no host that is connected listens for applications on other \
 machines: router/listen-clients in lockkeeper.conf(5)" \
     "$lockkeeper" clients list
-#   cluster/far_library and unit/client_file; unit/common.
+#   cluster/far_library, cluster/far_finding, cluster/far_beacon,
+#   unit/client_servers and unit/client_file; unit/common.
 unmet lockkeeper.1 "'...' is not tcp://HOST:PORT"
 unmet lockkeeper.1 'it does not know our key' \
     'it has another key than we know, or is no server of clients' \
     'version ... of the settings is in force' "withdrawn: the key of '...', ..."
+unmet lockkeeper.1 "it is in ..., outside of 'client/domain-limit' ..." \
+    "its location domain is not known, and 'client/domain-limit' is ..." \
+    'its lock service does not answer' \
+    'it stops, or serves as many as it can' \
+    'no beacon was heard of a server whose key we have' \
+    "no network interface for beacons on port ...: \$ZSYS_INTERFACE names \
+one that can broadcast"
 unmet lockkeeper.1 "'clients/key' has the key of '...' twice" \
     "'hosts/domain' has '...' twice"

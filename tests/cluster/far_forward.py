@@ -2,10 +2,12 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""Usage: far_forward.py FROM TO, each HOST:PORT. Passes bytes on; a test cuts the
-network by stopping it: nothing is closed then, and nobody is told."""
+"""Usage: far_forward.py FROM TO..., each HOST:PORT. Passes bytes on; a test cuts the
+network by stopping it: nothing is closed then, and nobody is told. As a load
+balancer does, it gives each connection to the next TO."""
 
 import asyncio
+import itertools
 import sys
 
 
@@ -20,11 +22,13 @@ async def pump(reader, writer):
     writer.close()
 
 
-async def main(begin, end):
+async def main(begin, *ends):
     """Until it is killed."""
+    end = itertools.cycle(ends)
+
     async def join(reader, writer):
         try:
-            there = await asyncio.open_connection(*end)
+            there = await asyncio.open_connection(*next(end))
         except OSError:
             writer.close()
             return
@@ -35,4 +39,4 @@ async def main(begin, end):
         await server.serve_forever()
 
 
-asyncio.run(main(*(place.rsplit(":", 1) for place in sys.argv[1:3])))
+asyncio.run(main(*(place.rsplit(":", 1) for place in sys.argv[1:])))

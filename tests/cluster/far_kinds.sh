@@ -149,13 +149,17 @@ b give s -> ok
 l get x pepper salt wait=0 -> ok
 l give x -> ok
 end
-play 'an upgrade that waited is made, and goes back' <<end
+play 'an upgrade that waited is made' <<end
 a type r -> shared
 a token r -> $page_token
 l give r -> ok
 a hears -> changed r ok
 a type r -> exclusive
 l get r page type=shared wait=0 -> full
+end
+page_token=$(tell a token r)
+play 'with another token' <<end
+l check page $page_token -> ok $page_token
 a change r shared 0 -> ok
 l get r page type=shared wait=1000 -> ok
 a give r -> ok

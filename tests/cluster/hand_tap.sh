@@ -34,33 +34,41 @@ export TMPDIR=/mnt
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 
-#   hosts N...: makes hN, with the programs in its /usr/local/bin.
+#   hosts N...: makes hN, with all programs.
 hosts () {
     local n
     ip link add bridge0 type bridge && ip link set bridge0 up || exit 1
     for n in "$@"; do
-        mkdir "/mnt/h$n"
-        cp -a /etc "/mnt/h$n/etc"
-        rm -rf "/mnt/h$n/etc/lockkeeper"
-        sed -i '/^lockkeeper:/d' "/mnt/h$n"/etc/{passwd,group,shadow,gshadow}
-        # shellcheck disable=SC2016
-        unshare --mount --uts --net sh -ec '
-            mount --bind "/mnt/$1/etc" /etc
-            mount -t tmpfs -o mode=0755 none /run
-            mount -t tmpfs -o mode=0755 none /var/lib
-            mount -t tmpfs -o mode=0755 none /usr/local/bin
-            cp "$BUILD/lockkeeper" "$BUILD/lockkeeper-lockd" \
-                "$BUILD/lockkeeper-router" /usr/local/bin
-            hostname "$1"
-            touch "/mnt/$1/up"
-            exec sleep 1000' sh "h$n" &
-        pid[h$n]=$!
-        await test -e "/mnt/h$n/up" || exit 1
-        ip link add "v$n" type veth peer name eth0 netns "$!" &&
-            ip link set "v$n" master bridge0 up || exit 1
-        nsenter --net --target "$!" sh -ec "ip link set lo up
-            ip addr add 10.0.0.$n/24 dev eth0; ip link set eth0 up" || exit 1
+        machine "h$n" "$n" lockkeeper lockkeeper-lockd lockkeeper-router
     done
+}
+#   machine NAME N PROGRAMS...: one more at that bridge, with these in its
+#   /usr/local/bin.
+machine () {
+    local name=$1 n=$2
+    shift
+    mkdir "/mnt/$name"
+    cp -a /etc "/mnt/$name/etc"
+    rm -rf "/mnt/$name/etc/lockkeeper"
+    sed -i '/^lockkeeper:/d' "/mnt/$name"/etc/{passwd,group,shadow,gshadow}
+    # shellcheck disable=SC2016
+    unshare --mount --uts --net sh -ec '
+        name=$1
+        shift
+        mount --bind "/mnt/$name/etc" /etc
+        mount -t tmpfs -o mode=0755 none /run
+        mount -t tmpfs -o mode=0755 none /var/lib
+        mount -t tmpfs -o mode=0755 none /usr/local/bin
+        for program; do cp "$BUILD/$program" /usr/local/bin; done
+        hostname "$name"
+        touch "/mnt/$name/up"
+        exec sleep 1000' sh "$name" "${@:2}" &
+    pid[$name]=$!
+    await test -e "/mnt/$name/up" || exit 1
+    ip link add "v$n" type veth peer name eth0 netns "$!" &&
+        ip link set "v$n" master bridge0 up || exit 1
+    nsenter --net --target "$!" sh -ec "ip link set lo up
+        ip addr add 10.0.0.$n/24 dev eth0; ip link set eth0 up" || exit 1
 }
 declare -A pid
 

@@ -14,7 +14,8 @@
 . "$(dirname "$0")/cli_tap.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 in_sandbox "$0" --hosts 3 --set lock/dead-after=500 \
-    --set lock/leader-lease=1000 --set lock/host-lease=4000
+    --set lock/leader-lease=1000 --set lock/host-lease=4000 \
+    --set 'router/listen-clients=tcp://127.0.0.1:*'
 TUTORIAL=${OPERATIONS:-$root/man/lockkeeper-operations.7}
 # shellcheck source=tests/cluster/page_tap.sh
 . "$root/tests/cluster/page_tap.sh"

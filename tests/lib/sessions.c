@@ -26,7 +26,7 @@ void
 lk_sessions_die (const char *what, const lk_session *session)
 {
     fprintf (stderr, "%s: %s\n", what, lk_session_problem (session));
-    exit (1);
+    _exit (1); /* other threads go on */
 }
 
 lk_session *

@@ -27,14 +27,32 @@ FORWARD = os.path.join(os.path.dirname(__file__), "../cluster/far_forward.py")
 servers = []  # those of the file: (HOST:PORT, KEY)
 
 
+def write_file(name, *lines):
+    """Another client file of that machine, with these lines; its path."""
+    path = f"{SANDBOX}/{name}.conf"
+    with open(FILE, encoding="ascii") as file:
+        pair = [line for line in file if "server" not in line]
+    with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600),
+              "w", encoding="ascii") as file:
+        file.writelines(pair + [f"    {line}\n" for line in lines])
+    return path
+
+
+def server_line(number, domain=""):
+    """Of that server."""
+    address, key = servers[number]
+    return f'server = "tcp://{address} {key} {domain}"'
+
+
 def setUpModule():
     """A client file; servers keep their ports when they are restarted."""
     key = cli("client", "new", FILE)[1].split()[-1]
     said = cli("clients", "add", "machine", key)[1]
     servers[:] = re.findall(r'server = "tcp://(\S+) (\S+)"', said)
     with open(FILE, "a", encoding="ascii") as file:
-        for address, key in servers:
-            file.write(f'    server = "tcp://{address} {key}"\n')
+        file.writelines(f"    {server_line(number)}\n"
+                        for number in range(HOSTS))
+        file.write("    order = listed\n")
     for number, (address, _) in enumerate(servers, 1):
         path = f"{SANDBOX}/h{number}/lockkeeper.conf"
         with open(path, encoding="utf-8") as file:
@@ -54,8 +72,8 @@ class FarCase(Case):
         self.name = self.id().rpartition(".")[2]
         self.told = []
 
-    def open_far(self, endpoint=None):
-        session = lockkeeper.Session(endpoint, client=FILE,
+    def open_far(self, endpoint=None, client=FILE):
+        session = lockkeeper.Session(endpoint, client=client,
                                      connect_timeout=60)
         self.addCleanup(session.close)
         return session
@@ -233,7 +251,9 @@ class Moves(FarCase):
         return Waiters(self)
 
     def test_drained(self):
-        """... and when it stops in good order, in asyncio as well"""
+        """... and when it stops in good order, in asyncio as well; it has told
+        which others there are"""
+        one = write_file("one", server_line(0))
         self.assertNotEqual(self.far.host, "")
         locks = [self.hold("lock", self.name),
                  self.hold("lock_all", [self.name + "p", self.name + "q"])]
@@ -244,7 +264,7 @@ class Moves(FarCase):
                 events.append(event)
 
         async def main():
-            async with aio.Session(client=FILE, connect_timeout=60) as session:
+            async with aio.Session(client=one, connect_timeout=60) as session:
                 task = asyncio.create_task(watch(session))
                 async with session.lock(self.name + "a", timeout=60) as lock:
                     waiter = session.lock(self.name, timeout=60)
@@ -299,10 +319,12 @@ class Losses(FarCase):
     def test_cut_off(self):
         """who is cut off from all servers has lost what it held before
         another one has it, whether anything tells it or not"""
-        network = Network(self)
-        self.far = self.open_far(network.endpoint)
+        network = Network(self)  # there is no way past it
+        alone = write_file("alone", "discovery = no",
+                           *map(server_line, range(HOSTS)))
+        self.far = self.open_far(network.endpoint, alone)
         lock = self.hold("lock", self.name)
-        deaf = self.open_far(network.endpoint)
+        deaf = self.open_far(network.endpoint, alone)
         unheard = deaf.lock(self.name + "2")
         unheard.acquire(60)
         others = [self.session.lock(one.name) for one in (lock, unheard)]
@@ -463,6 +485,24 @@ assert used() == before, (used(), before)
             timeout=60)
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.returncode, 0)
+
+    def test_nearest(self):
+        """the nearest server is used, which another one has told of, and none
+        outside of the limit"""
+        cli("settings", "set", "hosts/domain", "h1 au.sydney", "h2 nz",
+            "h3 au.perth.dh4")
+        self.addCleanup(cli, "settings", "set", "hosts/domain")
+        for domain, host in (("domain = au.perth.dh4.rack3", "h3"),
+                             ("domain = au", "h1"), ("domain = nz.x", "h2"),
+                             ("domain-limit = nz", "h2")):
+            path = write_file("nearest", server_line(0), server_line(1),
+                              domain)
+            self.assertTrue(within(60, lambda path=path, host=host:
+                                   self.open_far(client=path).host == host))
+        with self.assertRaisesRegex(
+                Disconnected, "it is in au.sydney, outside of 'client/domain"):
+            lockkeeper.Session(connect_timeout=1, client=write_file(
+                "nearest", server_line(0), "domain-limit = fr"))
 
     def test_unknown_key(self):
         """a key that nobody knows is said so, and so is one that we do not

@@ -5,7 +5,6 @@
 #
 #   The connections are played.
 
-import contextlib
 import os
 import tempfile
 import unittest
@@ -22,6 +21,7 @@ from book import NOW
 
 KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 OTHER_KEY = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
+KEYS = [zmq.curve_keypair()[0].decode() for _ in range(4)]
 PUBLIC, SECRET = (key.decode() for key in zmq.curve_keypair())
 OWN = f'client\n    public-key = "{PUBLIC}"\n    secret-key = "{SECRET}"\n'
 
@@ -37,23 +37,29 @@ class Files(unittest.TestCase):
 
     def test_read(self):
         """a client file is read as the library does"""
-        path = self.write(
+        file = _client_file.read(self.write(
             f"# a '\n{OWN}    server = \"tcp://h1:7412 {KEY}\" # one\n\n"
-            f"    server = 'tcp://[::1]:1\t {OTHER_KEY}'\n"
-            "    order = random  # any\n")
-        with self.assertRaises(Invalid):
-            _client_file.read(path)  # a blank parts them, no tab
-        path = self.write(
-            f"# a '\n{OWN}    server = \"tcp://h1:7412 {KEY}\" # one\n\n"
-            f"    server = 'tcp://[::1]:1  {OTHER_KEY}'\n"
-            "    order = random  # any\n")
-        file = _client_file.read(path)
-        self.assertEqual((file.public_key, file.secret_key, file.is_random),
-                         (PUBLIC, SECRET, True))
+            f"    server = 'tcp://[::1]:1\t {OTHER_KEY} au.perth'\n"
+            "    order = random  # any\n    discovery = no\n"
+            "    domain-limit = \"au\"\n    domain = au.perth.dh4\n"))
+        self.assertEqual((file.public_key, file.secret_key, file.order,
+                          file.is_closed, file.domain, file.limit),
+                         (PUBLIC, SECRET, "random", True, "au.perth.dh4",
+                          "au"))
         self.assertEqual(file.servers, [
             ClientServer("tcp://h1:7412", KEY),
-            ClientServer("tcp://[::1]:1", OTHER_KEY)])
+            ClientServer("tcp://[::1]:1", OTHER_KEY, "au.perth")])
         self.assertNotIn(SECRET, repr(file))
+
+    def test_default(self):
+        """one that has keys alone means the default endpoint, and one with a
+        limit is in there"""
+        file = _client_file.read(self.write(
+            OWN + f"    server-key = '{KEY}'\n    domain-limit = au\n"))
+        self.assertEqual(file.servers, [
+            ClientServer("tcp://lockkeeper:7412", KEY)])
+        self.assertEqual((file.domain, file.order, file.is_closed),
+                         ("au", "nearest", False))
 
     def test_head(self):
         """its name begins as its key does"""
@@ -65,6 +71,17 @@ class Files(unittest.TestCase):
                 (OWN.replace(PUBLIC, KEY), "are not of one pair"),
                 ("client\n", "has no 'client/public-key'"),
                 (OWN + "    order = best\n", "line 4: the order is"),
+                (OWN + "    discovery = maybe\n", "line 4: discovery is"),
+                (OWN + "    domain = a..b\n", "line 4: a location domain"),
+                (OWN + "    domain = nz\n    domain-limit = au\n",
+                 "is not in 'client/domain-limit'"),
+                (OWN + "    server-key = 1\n", "line 4: a key is 40"),
+                (OWN + f"    server-key = '{KEY}'\n" * 33,
+                 "line 36: more than 32 keys"),
+                (OWN + f"    server = 'tcp://h1:1 {KEY} a..b'\n",
+                 "line 4: behind the key"),
+                (OWN + f"    server = 'tcp://h1:1 {KEY} a b'\n",
+                 "line 4: a server is"),
                 (OWN + "    colour = red\n", "line 4: there is no such"),
                 (OWN + "  order = listed\n", "line 4: wrong indentation"),
                 (OWN + "        order = listed\n", "line 4: there is no"),
@@ -88,10 +105,10 @@ class Files(unittest.TestCase):
     def test_redirect(self):
         """other servers have their own keys, those in their place, or the only
         one"""
-        def redirected(keys, *endpoints):
+        def redirected(keys, *endpoints, others=()):
             file = ClientFile(servers=[
                 ClientServer(f"tcp://h{number}:1", key)
-                for number, key in enumerate(keys, 1)])
+                for number, key in enumerate(keys, 1)], keys=list(others))
             _client_file.redirect(file, list(endpoints))
             return [server.key for server in file.servers]
         both = KEY, OTHER_KEY
@@ -100,6 +117,9 @@ class Files(unittest.TestCase):
                          [KEY, OTHER_KEY])
         self.assertEqual(redirected([KEY], "tcp://a:1", "tcp://b:1"),
                          [KEY, KEY])
+        self.assertEqual(redirected(both, "tcp://a:1", "tcp://h2:1",
+                                    others=[KEY, KEY]),
+                         [KEY, KEY, OTHER_KEY])
         for endpoints in (["tcp://a:1"], [], ["ipc:///x", "tcp://b:1"]):
             with self.assertRaises(Invalid):
                 redirected(both, *endpoints)
@@ -163,18 +183,22 @@ class FakeLink:
 
 
 class Choices(unittest.TestCase):
+    order, domain, is_closed = "listed", "", False
+
     def setUp(self):
         self.now = NOW
         self.links = {}
-        self.all = _servers.Servers(ClientFile(KEY, servers=[
-            ClientServer(f"tcp://h{number}:1", KEY)
-            for number in range(4)]), "far-1-x")
+        self.all = _servers.Servers(ClientFile(
+            KEY, servers=[ClientServer(f"tcp://h{number}:1", key)
+                          for number, key in enumerate(KEYS)],
+            order=self.order, domain=self.domain,
+            is_closed=self.is_closed), "far-1-x")
         self.addCleanup(lambda: self.all.close(self.now))
         self.all._new_link = self.new_link
 
-    def new_link(self, server):
-        self.links[server.place] = FakeLink()
-        return self.links[server.place]
+    def new_link(self, about):
+        self.links[about.number] = FakeLink()
+        return self.links[about.number]
 
     def choose(self, is_wanted=True, latest=-1, ms=0):
         self.now += ms
@@ -185,20 +209,37 @@ class Choices(unittest.TestCase):
 
     def open(self):
         """Those that are connected, or being."""
-        return {place for place, link in self.links.items() if link.is_open}
+        return {number for number, link in self.links.items() if link.is_open}
 
-    def hear(self, place, command, serial=1, **body):
-        self.links[place].words.append(("", _frame.encode(Message(
-            "far-1-x@.", f"router@h{place}", command, serial, body))))
+    def tried(self):
+        return {about.number for about in self.all.known.all
+                if about.is_tried}
 
-    def be_up(self, place):
+    def hear(self, number, command, serial=1, **body):
+        host = body.get("host", f"h{number}")
+        self.links[number].words.append(("", _frame.encode(Message(
+            "far-1-x@.", f"router@{host}", command, serial, body))))
+
+    def be_up(self, number, host=None):
         """Its router answers."""
-        self.links[place].words.append((_link.UP, b""))
-        self.hear(place, "READY", host=f"h{place}")
+        host = host or f"h{number}"
+        self.links[number].words.append((_link.UP, b""))
+        self.hear(number, "READY", host=host)
 
-    def be_down(self, place, event=zmq.EVENT_CLOSED):
-        self.links[place].ended_by = event
-        self.links[place].words.append((_link.DOWN, b""))
+    def be_down(self, number, event=zmq.EVENT_CLOSED):
+        self.links[number].ended_by = event
+        self.links[number].words.append((_link.DOWN, b""))
+
+    def tell(self, number, *rows):
+        """Its router tells of these servers, with their domains."""
+        self.hear(number, "SERVERS", 0, servers=[
+            {"host": f"h{place}", "address": f"h{place}:1",
+             "key": KEYS[place], "domain": domain}
+            for place, domain in rows])
+
+
+class Listed(Choices):
+    """In the order of the file."""
 
     def test_first(self):
         """the first one is tried, registered with, and taken"""
@@ -207,8 +248,9 @@ class Choices(unittest.TestCase):
         self.be_up(0)
         self.assertEqual(self.choose(), 0)
         (register,) = self.links[0].sent
-        self.assertEqual((register.command, register.body["service"]),
-                         ("REGISTER", "far-1-x"))
+        self.assertEqual((register.command, register.body["service"],
+                          register.body["subscribe"]),
+                         ("REGISTER", "far-1-x", ["SERVERS"]))
         self.assertEqual((self.all.host(0), self.all.is_up(0)), ("h0", True))
         self.assertEqual(self.choose(False, 0, 60000), -1)
         self.assertEqual(self.open(), {0})
@@ -219,13 +261,11 @@ class Choices(unittest.TestCase):
         self.choose(ms=999)
         self.assertEqual(self.open(), {0})
         self.choose(ms=1)
-        self.assertEqual(self.open(), {0, 1})
+        self.assertEqual(self.tried(), {0, 1})
         self.choose(ms=999)
-        self.assertEqual(self.open(), {0, 1})
+        self.assertEqual(self.tried(), {0, 1})
         self.choose(ms=1)  # the first one is in vain now
-        self.assertEqual(self.open(), {0, 1, 2})
-        self.assertEqual([one.is_tried for one in self.all._all],
-                         [False, True, True, False])
+        self.assertEqual(self.tried(), {1, 2})
         self.be_up(1)
         self.assertEqual(self.choose(), 1)
         self.choose(False, 1, 4999)
@@ -234,46 +274,42 @@ class Choices(unittest.TestCase):
         self.assertEqual(self.open(), {1})
 
     def test_refused(self):
-        """one that nobody is at is left at once"""
+        """one that nobody is at is left at once, and why is told"""
         self.choose()
-        self.be_down(0)
-        self.choose()
-        self.assertTrue(self.all._all[1].is_tried)
-        self.assertIn("'tcp://h0:1': connection refused", self.all.problem())
-        self.be_down(1, zmq.EVENT_HANDSHAKE_FAILED_AUTH)
-        self.choose()
-        self.be_down(2, zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
-        self.choose()
-        self.assertIn("'tcp://h1:1': it does not know our key; "
-                      "'tcp://h2:1': it has another key", self.all.problem())
-
-    def test_turned_down(self):
-        """so is one whose router has no use for us"""
-        for place in range(2):
+        for number, event in enumerate((
+                zmq.EVENT_CLOSED, zmq.EVENT_HANDSHAKE_FAILED_AUTH,
+                zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)):
+            self.be_down(number, event)
             self.choose()
-            self.be_down(place)
+        self.assertEqual(self.tried(), {3})
+        self.links[3].words.append((_link.UP, b""))
+        self.hear(3, "REFUSE", reason="no room")
         self.choose()
-        self.links[2].words.append((_link.UP, b""))
-        self.hear(2, "REFUSE", reason="no room")
-        self.choose()
-        self.assertIn("'tcp://h2:1': the router refused: no room",
-                      self.all.problem())
-        self.assertFalse(self.links[2].is_open)
-        self.assertEqual(self.open() & {3}, {3})
+        self.assertEqual(self.all.problem(), (
+            "no server serves us: 'tcp://h0:1': connection refused; "
+            "'tcp://h1:1': it does not know our key; 'tcp://h2:1': it has "
+            "another key than we know, or is no server of clients; "
+            "'tcp://h3:1': the router refused: no room"))
+        self.assertFalse(self.links[3].is_open)
 
     def test_again(self):
-        """the same one is tried again after a second, by its other kind of
-        address"""
-        for place in range(4):
+        """the same one is tried again after a second, a name by its other kind
+        of address"""
+        for number in range(4):
             self.choose()
-            self.be_down(place)
+            self.be_down(number)
         self.choose()
-        self.assertFalse(any(one.is_tried for one in self.all._all))
         self.choose(ms=999)
-        self.assertFalse(any(one.is_tried for one in self.all._all))
-        self.assertFalse(self.links[0].ipv6 and not self.links[0].is_open)
+        self.assertEqual(self.tried(), set())
+        self.assertTrue(self.links[0].ipv6)
         self.choose(ms=1)
-        self.assertTrue(self.all._all[0].is_tried)
+        self.assertEqual(self.tried(), {0})
+
+    def test_nameless(self):
+        """a name that nothing is heard of is looked up anew"""
+        self.choose()
+        self.assertFalse(self.links[0].ipv6)
+        self.choose(ms=2000)
         self.assertTrue(self.links[0].ipv6)
 
     def test_silent(self):
@@ -283,9 +319,8 @@ class Choices(unittest.TestCase):
         self.choose()
         first = self.links[0]
         self.all.send(0, Message("lock@.", "", "LOCK", 2), self.now)
-        self.assertEqual(self.all._all[0].asked_ms, self.now)
         self.now += 2000
-        self.all._try(self.all._all[0], self.now)
+        self.all._try(self.all.known.find(0), self.now)
         self.assertIsNot(self.links[0], first)
         self.assertFalse(first.is_open)
 
@@ -298,10 +333,20 @@ class Choices(unittest.TestCase):
         self.all.send(0, Message("lock@.", "", "LOCK", 2), self.now)
         self.hear(0, "LOCKED", 2)
         self.choose(False, 0, 2000)
-        self.assertEqual([(place, message.command)
-                          for place, message in self.heard], [(0, "LOCKED")])
-        self.all._try(self.all._all[0], self.now)
+        self.assertEqual([(number, message.command)
+                          for number, message in self.heard],
+                         [(0, "LOCKED")])
+        self.all._try(self.all.known.find(0), self.now)
         self.assertIs(self.links[0], first)
+
+    def test_used(self):
+        """the one that was used is the last one that is tried"""
+        self.choose()
+        self.be_up(0)
+        self.choose()
+        self.choose(False, 0)
+        self.assertEqual(self.choose(True, 0, 2000), -1)
+        self.assertEqual(self.tried(), {1})
 
     def test_lost(self):
         """a connection that ends is sought again"""
@@ -323,14 +368,92 @@ class Choices(unittest.TestCase):
         self.assertEqual(self.links[0].sent[-1].command, "UNREGISTER")
         self.assertFalse(self.links[0].is_open)
 
-    def test_random(self):
-        """in an order of chance it begins with any of them"""
-        with contextlib.ExitStack() as stack:
-            firsts = set()
-            for _ in range(100):
-                one = _servers.Servers(ClientFile(KEY, servers=[
-                    ClientServer(f"tcp://h{number}:1", KEY)
-                    for number in range(3)], is_random=True), "x")
-                stack.callback(one.close, NOW)
-                firsts.add(one._pick(NOW).place)
-        self.assertEqual(firsts, {0, 1, 2})
+    def test_double(self):
+        """of two connections with one host the first is ended"""
+        self.choose()
+        self.choose(ms=1000)
+        self.be_up(0, "h")
+        self.choose()
+        self.be_up(1, "h")
+        self.choose(False, 1)
+        self.assertEqual(self.open(), {1})
+
+
+class Nearest(Choices):
+    """The one that answers soonest, or is nearest."""
+
+    order, domain = "nearest", "au.perth"
+
+    def test_race(self):
+        """one that is as near has a tenth of a second; who is there first is
+        taken"""
+        self.choose()
+        self.choose(ms=99)
+        self.assertEqual(self.tried(), {0})
+        self.choose(ms=1)
+        self.assertEqual(self.tried(), {0, 1})
+        self.be_up(1)
+        self.assertEqual(self.choose(), -1)  # its list is waited for
+        self.assertEqual(self.choose(ms=100), 1)
+
+    def test_list(self):
+        """a list tells of one that is nearer, which is tried first"""
+        self.choose()
+        self.be_up(0)
+        self.tell(0, (0, "nz"), (1, ""), (2, ""), (3, "au.perth"))
+        self.assertEqual(self.choose(ms=1), -1)
+        self.assertEqual(self.tried(), {0, 3})
+        self.be_up(3)
+        self.assertEqual(self.choose(ms=1), 3)
+
+    def test_hope(self):
+        """... and waited for, for a second"""
+        self.choose()
+        self.be_up(0)
+        self.tell(0, (0, "nz"), (3, "au.perth"))
+        self.assertEqual(self.choose(ms=1), -1)
+        self.assertEqual(self.choose(ms=999), -1)
+        self.assertEqual(self.choose(ms=1), 0)
+
+    def test_nearer(self):
+        """one that is nearer and comes later is gone over to"""
+        self.choose()
+        self.be_up(0)
+        self.tell(0, (0, "nz"))
+        self.assertEqual(self.choose(ms=1), 0)
+        self.choose(False, 0)
+        self.tell(0, (0, "nz"), (1, ""), (2, "au.perth"))
+        self.assertEqual(self.choose(False, 0), -1)
+        self.assertEqual(self.tried(), {2})
+        self.be_up(2)
+        self.assertEqual(self.choose(False, 0), 2)
+
+    def test_read(self):
+        """of a list what makes no sense is left out"""
+        row = {"address": "h1:1", "key": KEY, "domain": "au"}
+        for wrong in ({"key": "x"}, {"key": 1}, {"address": "h1"},
+                      {"address": None}):
+            self.assertEqual(_servers.read_list(Message(
+                "", "", "SERVERS", 0, {"servers": [{**row, **wrong}, row,
+                                                   1]})),
+                [ClientServer("tcp://h1:1", KEY, "au")])
+        self.assertEqual(_servers.read_list(Message(
+            "", "", "SERVERS", 0, {"servers": [{**row, "domain": ".."}]})),
+            [ClientServer("tcp://h1:1", KEY)])
+        self.assertIsNone(_servers.read_list(Message(
+            "", "", "SERVERS", 0, {"reason": "no"})))
+
+
+class Closed(Choices):
+    """A file that says `discovery = no`."""
+
+    is_closed = True
+
+    def test_list(self):
+        """no list is asked for, or heard"""
+        self.choose()
+        self.be_up(0)
+        self.tell(0, (3, "au"))
+        self.assertEqual(self.choose(), 0)
+        self.assertEqual(self.links[0].sent[0].body["subscribe"], [])
+        self.assertFalse(any(one.is_gone for one in self.all.known.all))

@@ -482,7 +482,8 @@ count_others (const sim_checker *self, const sim_claim *claim)
         if (!is_recent (self, past)) {
             continue;
         }
-        if (!past->held || !lk_model_agree (past->type, claim->mode.type)) {
+        if (!past->held || past->changed /* and may have waited for it */
+            || !lk_model_agree (past->type, claim->mode.type)) {
             return SIZE_MAX;
         }
         count++;

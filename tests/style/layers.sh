@@ -67,7 +67,7 @@ layer 'the plain structs' "\"(util|wire)/[a-z0-9_]+\\.h\"|<lockkeeper/mode\\.h>|
     '"wire/(message|frame|lock_codec)\.h"' "${files[@]}"
 
 #   The sockets of the bus: their headers show neither library but to src/net.
-sockets='/(part|zpart|zprocess|zsocket|monitor|dealer|listener|curve|zap)\.[ch]$'
+sockets='/(part|zpart|zprocess|zsocket|monitor|dealer|listener|curve|zap|beacon)\.[ch]$'
 mapfile -t files < <(in_folder src/net | grep -vE "$sockets")
 layer src/net \
     "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|$system" \

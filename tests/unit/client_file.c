@@ -104,10 +104,61 @@ START_TEST (good)
     ck_assert_str_eq (file.server[0].key, first);
     ck_assert_str_eq (file.server[1].endpoint, "tcp://[fe80::1]:7413");
     ck_assert_str_eq (file.server[1].key, second);
-    ck_assert (!file.is_random);
+    ck_assert_int_eq (file.order, LK_CLIENT_NEAREST);
+    ck_assert_str_eq (file.domain, "");
     put_pair ("    order = random\n");
     ck_assert_int_eq (lk_client_file_read (&file, path, &problem), LK_OK);
-    ck_assert (file.is_random);
+    ck_assert_int_eq (file.order, LK_CLIENT_RANDOM);
+    ck_assert_uint_eq (file.count, 0);
+}
+END_TEST
+
+static void
+read_pair (const char *format, const char *first_key, const char *second_key)
+{
+    char more[400];
+    snprintf (more, sizeof more, format, first_key, second_key);
+    put_pair (more);
+    ck_assert_msg (lk_client_file_read (&file, path, &problem) == LK_OK, "%s",
+                   problem.text);
+}
+
+START_TEST (domains)
+{
+    read_pair ("    server = \"tcp://h1:7412 %s au.perth.dh4\"\n"
+               "    server = \"tcp://h2:7412 %s\"\n"
+               "    order = listed\n    domain = au.perth.dh4.rack3\n"
+               "    domain-limit = au.perth\n",
+               first, second);
+    ck_assert_str_eq (file.server[0].domain, "au.perth.dh4");
+    ck_assert_str_eq (file.server[0].key, first);
+    ck_assert_str_eq (file.server[1].domain, "");
+    ck_assert_int_eq (file.order, LK_CLIENT_LISTED);
+    ck_assert_str_eq (file.domain, "au.perth.dh4.rack3");
+    ck_assert_str_eq (file.limit, "au.perth");
+    ck_assert (!file.is_closed);
+    read_pair ("    domain-limit = au.perth\n    discovery = no\n", "", "");
+    ck_assert (file.is_closed);
+    ck_assert_str_eq (file.domain, "au.perth"); /* there at least */
+}
+END_TEST
+
+/*  Nothing but keys of servers: the name that is the default. */
+START_TEST (default_endpoint)
+{
+    read_pair ("    server-key = \"%s\"\n    server-key = \"%s\"\n", first,
+               second);
+    ck_assert_uint_eq (file.count, 2);
+    ck_assert_str_eq (file.server[0].endpoint, "tcp://lockkeeper:7412");
+    ck_assert_str_eq (file.server[1].endpoint, "tcp://lockkeeper:7412");
+    ck_assert_str_eq (file.server[0].key, first);
+    ck_assert_str_eq (file.server[1].key, second);
+    read_pair ("    server-key = \"%s\"\n    server = \"tcp://h1:1 %s\"\n",
+               first, second);
+    ck_assert_uint_eq (file.count, 1);
+    ck_assert_str_eq (file.server[0].key, second);
+    read_pair ("    server-key = \"%s\"\n    beacon = 7412\n", first, "");
+    ck_assert_int_eq (file.beacon, 7412);
     ck_assert_uint_eq (file.count, 0);
 }
 END_TEST
@@ -129,8 +180,22 @@ START_TEST (mistakes)
     check_refused ("line 4: a server is");
     put_servers (first, "tooshort");
     check_refused ("line 5: a server is");
+    put_servers (first, "");
+    check_refused ("line 5: a server is");
+    put_servers (first, "a b c");
+    check_refused ("line 5: a server is");
     put_pair ("    order = any\n");
     check_refused ("line 4: the order is");
+    put_pair ("    beacon = 70000\n");
+    check_refused ("line 4: the beacon is");
+    put_pair ("    discovery = perhaps\n");
+    check_refused ("line 4: discovery is");
+    put_pair ("    domain = au..perth\n");
+    check_refused ("line 4: a location domain is");
+    put_pair ("    domain = au.perth\n    domain-limit = au.sydney\n");
+    check_refused ("'client/domain' is not in");
+    put_pair ("    server-key = x\n");
+    check_refused ("line 4: a key is 40 characters");
     put_pair ("\tserver = x\n");
     check_refused ("line 4: indented by a tab");
     memcpy (pair.public_key, first, sizeof first);
@@ -195,6 +260,29 @@ START_TEST (redirected)
 }
 END_TEST
 
+/*  Several behind one address are all of them; keys of no certain server go
+ *  with any address. */
+START_TEST (redirected_to_several)
+{
+    read_pair ("    server = \"tcp://lb:7412 %s\"\n"
+               "    server = \"tcp://lb:7412 %s\"\n",
+               first, second);
+    ck_assert_int_eq (
+        lk_client_file_redirect (&file, "tcp://lb:7412", &problem), LK_OK);
+    ck_assert_uint_eq (file.count, 2);
+    ck_assert_str_eq (file.server[1].key, second);
+    read_pair ("    server-key = \"%s\"\n"
+               "    server = \"tcp://h1:1 %s\"\n",
+               first, second);
+    ck_assert_int_eq (
+        lk_client_file_redirect (&file, "tcp://h9:1,tcp://h1:1", &problem),
+        LK_OK);
+    ck_assert_uint_eq (file.count, 2);
+    ck_assert_str_eq (file.server[0].key, first);
+    ck_assert_str_eq (file.server[1].key, second);
+}
+END_TEST
+
 /*  -------------------------------------------------------- a new one */
 
 START_TEST (made)
@@ -229,6 +317,9 @@ main (void)
     tcase_add_test (tcase, mistakes);
     tcase_add_test (tcase, too_many);
     tcase_add_test (tcase, redirected);
+    tcase_add_test (tcase, redirected_to_several);
+    tcase_add_test (tcase, domains);
+    tcase_add_test (tcase, default_endpoint);
     tcase_add_test (tcase, made);
     suite_add_tcase (suite, tcase);
     return lk_suite_run (suite);

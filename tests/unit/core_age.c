@@ -12,6 +12,7 @@
 #include "unsaved.h"
 
 #include "lib/suite.h"
+#include "unsaved.h"
 
 #define HOST 5
 #define DURATION 1000

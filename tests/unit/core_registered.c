@@ -214,6 +214,8 @@ START_TEST (what_has_moved_is_forgotten)
     give (1, &message);
     ck_assert_ptr_null (told ());
     ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
+    lock (request_of (1)); /* late */
+    ck_assert_ptr_null (sent_to_any (LK_MSG_LOCK));
     put (LK_ON_GOODBYE, request_of (0));
     ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
 }
@@ -250,6 +252,24 @@ START_TEST (a_set_goes_back_name_by_name)
     ck_assert_ptr_null (told ());
     unlocked (2, LK_OK, 0);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+}
+END_TEST
+
+/*  It waited, and a later registration has given it back. */
+START_TEST (a_late_lock_of_a_set_that_went_back)
+{
+    register_as (1);
+    lk_app_request request = request_of (7);
+    request.rest = rest;
+    request.rest_count = 1;
+    lock (request);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+    unlocked (1, LK_OK, 0);
+    ck_assert_int_eq (told_of (LK_ANSWER_FAILED)->error, LK_LOST);
+    unlocked (1, LK_OK, 0);
+    unlocked (2, LK_OK, 0);
+    lock (request);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_LOCK));
 }
 END_TEST
 
@@ -454,6 +474,7 @@ main (void)
     tcase_add_test (tests, what_has_moved_is_forgotten);
     tcase_add_test (tests, it_gives_back_what_another_one_asked_for);
     tcase_add_test (tests, a_set_goes_back_name_by_name);
+    tcase_add_test (tests, a_late_lock_of_a_set_that_went_back);
     tcase_add_test (tests, a_set_is_claimed_as_a_whole);
     tcase_add_test (tests, a_set_of_which_one_has_moved_is_not_held);
     tcase_add_test (tests, a_duration_counts_by_its_own_clock);

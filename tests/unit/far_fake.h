@@ -47,6 +47,7 @@ typedef struct {
     bool is_silent;     /* it hears nothing */
     bool is_bare;       /* its router has no lock service */
     bool is_unheard;    /* no leader vouches for it */
+    const char *domain; /* that it is told of with; NULL: it is not told of */
     int leases;         /* it was asked for one so often */
     int64_t clock;      /* the client's, as it said last */
     char log[LOG_SIZE]; /* "LOCK 12 {...}\n" */
@@ -122,6 +123,32 @@ new_word (server *self, const char *command, uint64_t serial)
     return message;
 }
 
+/*  Its router tells of all servers that are to be told of; of none at all if
+ *  there are none. */
+FAKE void
+send_list (server *self)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (to, sizeof to, "%s@%s", self->name, self->host);
+    lk_message *list = lk_message_new (to, "SERVERS");
+    for (size_t i = 0; i < SERVERS; i++) {
+        const server *it = &fake.server[i];
+        if (it->domain != NULL) {
+            lk_message *row = lk_message_row_new ();
+            lk_message_set_text (row, "host", it->host);
+            lk_message_set_text (row, "address", it->endpoint + 6);
+            lk_message_set_text (row, "key", it->pair.public_key);
+            lk_message_set_text (row, "domain", it->domain);
+            lk_message_add_row (list, "servers", &row);
+        }
+    }
+    if (lk_message_has (list, "servers")) {
+        send_back (self, list, "router");
+    } else {
+        lk_message_destroy (&list);
+    }
+}
+
 static void
 answer_router (server *self, const lk_message *message)
 {
@@ -131,6 +158,7 @@ answer_router (server *self, const lk_message *message)
         snprintf (self->name, sizeof self->name, "%s",
                   lk_message_text (message, "service"));
         send_back (self, answer, "router");
+        send_list (self);
     }
 }
 

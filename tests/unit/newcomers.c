@@ -43,16 +43,27 @@ is_over (int fd)
     return recv (fd, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
+static unsigned left;
+
+static unsigned
+end (int64_t age_ms)
+{
+    return lk_newcomers_end (lk_clock_ms () - age_ms, &left);
+}
+
 START_TEST (who_says_nothing)
 {
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms () - 1000), 0);
+    ck_assert_uint_eq (end (1000), 0);
+    ck_assert_uint_eq (left, 2);
     ck_assert (!is_over (theirs[0]) && !is_over (theirs[1]));
     lk_newcomers_strike (ours[1]);
+    (void) end (1000);
+    ck_assert_uint_eq (left, 1);
     lk_newcomers_strike (-1);
     lk_newcomers_strike (100000);
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert_uint_eq (end (0), 1);
     ck_assert (is_over (theirs[0]) && !is_over (theirs[1]));
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 0);
+    ck_assert_uint_eq (end (0), 0);
 }
 END_TEST
 
@@ -62,7 +73,7 @@ START_TEST (the_number_of_another)
     int ends[2];
     ck_assert_int_eq (socketpair (AF_UNIX, SOCK_STREAM, 0, ends), 0);
     ck_assert_int_eq (dup2 (ends[0], ours[0]), ours[0]);
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert_uint_eq (end (0), 1);
     ck_assert (!is_over (ends[1]) && is_over (theirs[1]));
     (void) close (ends[0]);
     (void) close (ends[1]);
@@ -79,9 +90,9 @@ START_TEST (who_was_known)
     lk_newcomers_doubt (ours[0], one);
     lk_newcomers_doubt (ours[1], one);
     lk_newcomers_hang_up (ours[1], one);
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms () - 1000), 0);
+    ck_assert_uint_eq (end (1000), 0);
     ck_assert (!is_over (theirs[0]) && !is_over (theirs[1]));
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert_uint_eq (end (0), 1);
     ck_assert (is_over (theirs[0]) && !is_over (theirs[1]));
     lk_newcomers_hang_up (ours[1], other);
     ck_assert (is_over (theirs[1]));
@@ -93,7 +104,10 @@ END_TEST
 START_TEST (one_that_is_closed)
 {
     (void) close (ours[0]);
-    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert_uint_eq (end (1000), 0);
+    ck_assert_uint_eq (left, 1);
+    ck_assert_uint_eq (end (0), 1);
+    ck_assert_uint_eq (left, 0);
 }
 END_TEST
 

@@ -15,6 +15,7 @@
 #include "wire/message_frame.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ANSWER_MS 3000
@@ -72,36 +73,50 @@ change (clients *self, lk_requester *asker, const lk_options *options,
 
 /*  -------------------------------------------------------- servers */
 
-/*  Of live hosts, what the router says that has a port for them; else NULL. */
+/*  Of live hosts, what the router says that has a port for them, in the order
+ *  of their names. */
 typedef struct {
-    lk_survey survey;
     lk_message *router[LK_SURVEY_HOSTS];
+    size_t count;
 } servers;
+
+static int
+by_host (const void *one, const void *other)
+{
+    return strcmp (lk_text_of (*(lk_message *const *) one, "host"),
+                   lk_text_of (*(lk_message *const *) other, "host"));
+}
+
+static void
+keep_servers (servers *self, lk_message **answers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (answers[i] != NULL
+            && lk_message_text (answers[i], "clients_address") != NULL) {
+            self->router[self->count++] = answers[i];
+        } else {
+            lk_message_destroy (&answers[i]);
+        }
+    }
+    qsort (self->router, self->count, sizeof *self->router, by_host);
+}
 
 static void
 find_servers (servers *self, lk_requester *asker)
 {
-    lk_message *questions[LK_SURVEY_HOSTS];
-    size_t count = 0;
-    lk_survey_take (&self->survey, asker, ANSWER_MS);
-    for (size_t i = 0; i < self->survey.count; i++) {
+    lk_survey survey;
+    lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
+    lk_survey_take (&survey, asker, ANSWER_MS);
+    for (size_t i = 0; i < survey.count; i++) {
         char to[LK_ADDRESS_LEN_MAX + 1];
-        snprintf (to, sizeof to, "router@%s", self->survey.host[i].name);
-        questions[i] = self->survey.host[i].live
-                           ? lk_message_new (to, "ROUTERSTATUS")
-                           : NULL;
+        snprintf (to, sizeof to, "router@%s", survey.host[i].name);
+        questions[i] =
+            survey.host[i].live ? lk_message_new (to, "ROUTERSTATUS") : NULL;
     }
-    lk_requester_ask_all (asker, questions, self->router, self->survey.count,
-                          ANSWER_MS);
-    for (size_t i = 0; i < self->survey.count; i++) {
-        lk_message *router = self->router[i];
-        if (router != NULL && lk_message_text (router, "clients_address")) {
-            count++;
-        } else {
-            lk_message_destroy (&self->router[i]);
-        }
-    }
-    if (count == 0) {
+    lk_requester_ask_all (asker, questions, answers, survey.count, ANSWER_MS);
+    keep_servers (self, answers, survey.count);
+    lk_survey_clear (&survey);
+    if (self->count == 0) {
         lk_cli_hint ("no host that is connected listens for applications on "
                      "other machines: router/listen-clients in "
                      "lockkeeper.conf(5)");
@@ -111,37 +126,32 @@ find_servers (servers *self, lk_requester *asker)
 static void
 forget_servers (servers *self)
 {
-    for (size_t i = 0; i < self->survey.count; i++) {
+    for (size_t i = 0; i < self->count; i++) {
         lk_message_destroy (&self->router[i]);
     }
-    lk_survey_clear (&self->survey);
 }
 
 /*  As the client's file has it. */
 static void
 print_lines (const servers *self)
 {
-    for (size_t i = 0; i < self->survey.count; i++) {
-        if (self->router[i] != NULL) {
-            printf ("    server = \"tcp://%s %s\"\n",
-                    lk_text_of (self->router[i], "clients_address"),
-                    lk_text_of (self->router[i], "clients_key"));
-        }
+    for (size_t i = 0; i < self->count; i++) {
+        printf ("    server = \"tcp://%s %s\"\n",
+                lk_text_of (self->router[i], "clients_address"),
+                lk_text_of (self->router[i], "clients_key"));
     }
 }
 
 static void
 print_servers (const servers *self)
 {
-    for (size_t i = 0; i < self->survey.count; i++) {
+    for (size_t i = 0; i < self->count; i++) {
         const lk_message *router = self->router[i];
-        if (router != NULL) {
-            printf ("server       %-16s tcp://%s %s %lld\n",
-                    self->survey.host[i].name,
-                    lk_text_of (router, "clients_address"),
-                    lk_text_of (router, "clients_key"),
-                    (long long) lk_message_number (router, "clients", 0));
-        }
+        printf ("server       %-16s tcp://%s %s %lld\n",
+                lk_text_of (router, "host"),
+                lk_text_of (router, "clients_address"),
+                lk_text_of (router, "clients_key"),
+                (long long) lk_message_number (router, "clients", 0));
     }
 }
 
@@ -151,10 +161,9 @@ sessions_of (const servers *self, const char *key)
 {
     lk_message *row;
     int64_t sessions = 0;
-    for (size_t i = 0; i < self->survey.count; i++) {
+    for (size_t i = 0; i < self->count; i++) {
         for (size_t j = 0;
-             self->router[i] != NULL
-             && (row = lk_message_row (self->router[i], "machines", j)) != NULL;
+             (row = lk_message_row (self->router[i], "machines", j)) != NULL;
              j++) {
             if (strcmp (lk_text_of (row, "key"), key) == 0) {
                 sessions += lk_message_number (row, "sessions", 0);

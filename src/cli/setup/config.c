@@ -120,9 +120,13 @@ run_config (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
-    LK_TAKES (CONFIG),  LK_TAKES (ORIGIN),
-    LK_TAKES (CONNECT), LK_TAKES (UNSET),
-    LK_TAKES (DROP_IN), LK_TAKES_AS (JSON, "print a JSON object per line"),
+    LK_TAKES (CONFIG),
+    LK_TAKES (ORIGIN),
+    LK_TAKES (CONNECT),
+    LK_TAKES (UNSET),
+    LK_TAKES (DROP_IN),
+    LK_TAKES (CLIENT),
+    LK_TAKES_AS (JSON, "print a JSON object per line"),
     LK_TAKES_END};
 
 static const lk_verb_argument follows[] = {
@@ -138,6 +142,7 @@ const lk_verb lk_verb_config = {
         "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
         "FILE]\n"
         "       lockkeeper config verify [FILE...] [--connect] [--json]\n"
+        "       lockkeeper config verify --client FILE [--connect] [--json]\n"
         "       lockkeeper config keys [--json]",
     .summary = "Shows, changes and checks the configuration of this host",
     .options = takes,

@@ -26,36 +26,15 @@ typedef struct {
     bool is_wrong;
 } trial;
 
-/*  -------------------------------------------------------- telling */
-
 /*  `answer`: of who is there; NULL: `what` is wrong there. */
 static void
 tell (trial *self, const char *where, const lk_message *answer,
       const char *what)
 {
     self->is_wrong |= answer == NULL;
-    if (self->json) {
-        lk_message *row = lk_message_row_new ();
-        lk_message_set_text (row, "address", where);
-        if (answer != NULL) {
-            lk_message_set_text (row, "host", lk_text_of (answer, "host"));
-            lk_message_set_text (row, "means", what);
-        } else {
-            lk_message_set_text (row, "mistake", what);
-        }
-        puts (lk_message_body (row));
-        lk_message_destroy (&row);
-        return;
-    }
-    lk_show (stdout, where);
-    fputs (answer != NULL ? ": right: host " : ": ", stdout);
-    if (answer != NULL) {
-        lk_show (stdout, lk_text_of (answer, "host"));
-        fputs (", ", stdout);
-    }
-    lk_show (stdout, what);
-    putchar ('\n');
-    fflush (stdout);
+    lk_cli_tell_trial (self->json, where,
+                       answer != NULL ? lk_text_of (answer, "host") : NULL,
+                       what);
 }
 
 /*  -------------------------------------------------------- trying */

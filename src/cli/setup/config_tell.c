@@ -8,6 +8,7 @@
 #include "cli/setup/config.h"
 
 #include "settings/keys.h"
+#include "wire/message_frame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,4 +106,32 @@ lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
         break;
     }
     return text;
+}
+
+void
+lk_cli_tell_trial (bool json, const char *where, const char *host,
+                   const char *what)
+{
+    if (json) {
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "address", where);
+        if (host != NULL) {
+            lk_message_set_text (row, "host", host);
+            lk_message_set_text (row, "means", what);
+        } else {
+            lk_message_set_text (row, "mistake", what);
+        }
+        puts (lk_message_body (row));
+        lk_message_destroy (&row);
+        return;
+    }
+    lk_show (stdout, where);
+    fputs (host != NULL ? ": right: host " : ": ", stdout);
+    if (host != NULL) {
+        lk_show (stdout, host);
+        fputs (", ", stdout);
+    }
+    lk_show (stdout, what);
+    putchar ('\n');
+    fflush (stdout);
 }

@@ -85,6 +85,12 @@ int
 lk_cli_config_verify (const lk_options *options)
 {
     int worst = LK_EXIT_OK;
+    if (options->client != NULL) {
+        return options->count == 1
+                   ? lk_cli_config_client (options)
+                   : lk_cli_fail (LK_EXIT_FAILED,
+                                  "'--client' is of one file, and no other");
+    }
     if (options->count == 1) {
         return verify (options->config, options);
     }

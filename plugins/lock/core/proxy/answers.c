@@ -8,6 +8,7 @@
 #include "demand_tell.h"
 #include "life.h"
 #include "proxy_private.h"
+#include "registration_private.h"
 #include "report.h"
 #include "set.h"
 #include "stopping.h"
@@ -98,13 +99,21 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
 /*  -------------------------------------------------------- UNLOCKED */
 
 /*  A later registration has it, which its application believes. One that is
- *  given back waits for the answer to that. Protocol 9.20: Moving. */
+ *  given back waits for the answer to that. A LOCK of this registration that
+ *  comes after all is late, and its home may not know that any more.
+ *  Protocol 9.20: Moving. */
 static void
 forget_moved (lk_proxy *proxy, lk_demand *demand)
 {
     if (!demand || demand->ticket.remote.number == 0
         || demand->state == LK_DEMAND_CLOSING) {
         return;
+    }
+    const uint64_t *name = demand->set ? demand->set->name : demand->name;
+    lk_registration *registration =
+        lk_registration_of_app (proxy, (uint32_t) name[0]);
+    if (registration) {
+        lk_registration_note_end (registration, name[1]);
     }
     if (demand->set) {
         lk_set_moved (proxy, demand);
