@@ -9,7 +9,6 @@
  */
 
 #include "leading.h"
-#include "unsaved.h"
 
 #include "lib/suite.h"
 #include "unsaved.h"
