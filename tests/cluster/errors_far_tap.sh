@@ -71,6 +71,10 @@ machines: router/listen-clients in lockkeeper.conf(5)" \
 #   cluster/far_library, cluster/far_finding, cluster/far_beacon,
 #   unit/client_servers and unit/client_file; unit/common.
 unmet lockkeeper.1 "'...' is not tcp://HOST:PORT"
+unmet lockkeeper.1 \
+    "lost '...': no server answered for as long as its lease lasted" \
+    "lost '...': the server lost touch with the leaders, and no other one took \
+over in time"
 unmet lockkeeper.1 'it does not know our key' \
     'it has another key than we know, or is no server of clients' \
     'version ... of the settings is in force' "withdrawn: the key of '...', ..."

@@ -7,11 +7,12 @@
 #   Sourced behind own_hosts_tap.sh. A client file is $file.
 
 file=$work/client
+hosts='h1 h2 h3'
 
-#   serve_all: h1, h2 and h3, all members, each with a port for clients, 7412.
+#   serve_all: all members, each with a port for clients, 7412.
 serve_all () {
     local host
-    for host in h1 h2 h3; do
+    for host in $hosts; do
         own "$host"
         sed -i "s|^    listen = .*|&\n    listen-clients = \"tcp://$net.${host#h}:7412\"|" \
             "$work/$host/conf"

@@ -14,7 +14,6 @@
 # shellcheck source=tests/cluster/far_hosts_tap.sh
 . "$(dirname "$0")/far_hosts_tap.sh"
 here=$(dirname "$0")
-hosts='h1 h2 h3'
 
 serve_all
 
