@@ -348,6 +348,44 @@ class Listed(Choices):
         self.assertEqual(self.choose(True, 0, 2000), -1)
         self.assertEqual(self.tried(), {1})
 
+    def test_moved(self):
+        """one that stops is the last that is tried"""
+        self.choose()
+        self.be_up(0)
+        self.choose()
+        self.all.note_move(0, self.now)
+        self.all.note(1, "no")
+        self.choose(False, -1, 9000)
+        self.choose(False, -1)
+        self.choose(True, -1, 1)
+        self.assertEqual(self.tried(), {1})
+        self.assertIn("'tcp://h0:1': it stops, or serves as many as it can; "
+                      "'tcp://h1:1': it does not answer", self.all.problem())
+        self.assertEqual(self.all.deadline(self.now), self.now + 50)
+
+    def test_other(self):
+        """one with two addresses is tried by them in turn, each anew"""
+        self.all.known.find(0).other = "tcp://other:1"
+        self.choose()
+        first = self.links[0]
+        self.choose(ms=2000)
+        self.assertFalse(first.is_open)
+        self.assertEqual(self.all.known.find(0).endpoint, "tcp://other:1")
+
+    def test_said(self):
+        """one that something is said to is not hung up on"""
+        self.choose()
+        self.be_up(0)
+        self.choose()
+        self.choose(False, -1, 4999)
+        self.all.send(0, Message("lock@.", "", "LOCKLEASE", 2), self.now)
+        self.choose(False, -1, 4999)
+        self.assertEqual(self.links[0].sent[-1].command, "LOCKLEASE")
+        self.assertEqual(self.open(), {0})
+        self.choose(False, -1, 1)
+        self.assertEqual(self.open(), set())
+        self.assertEqual(self.choose(True, -1, 1000), -1)
+
     def test_lost(self):
         """a connection that ends is sought again"""
         self.choose()
@@ -394,6 +432,7 @@ class Nearest(Choices):
         self.assertEqual(self.tried(), {0, 1})
         self.be_up(1)
         self.assertEqual(self.choose(), -1)  # its list is waited for
+        self.assertEqual(self.all.known.find(1).answer_ms, 0)
         self.assertEqual(self.choose(ms=100), 1)
 
     def test_list(self):
