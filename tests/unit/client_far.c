@@ -450,7 +450,7 @@ START_TEST (another_server)
     kill_server (1);
     lk_curve_make (&fake.server[0].pair);
     write_file ();
-    fail_session (fake.file, "it does not", EACCES);
+    fail_session (fake.file, "it has another key than we know", EACCES);
 }
 END_TEST
 
