@@ -91,6 +91,9 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     case LK_DO_TELL:
         lk_lockd_tell (self, &effect->answer);
         break;
+    case LK_DO_ENDED:
+        lk_lockd_note_silent (self, &effect->answer);
+        break;
     case LK_DO_LEASE:
         publish_lease (self, effect);
         break;

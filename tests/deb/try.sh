@@ -14,6 +14,7 @@
 #
 #       world.sh      makes the hosts, and runs what is said on one of them
 #       contents.sh   the packages themselves, before anything runs
+#       machine.sh    one more machine, with lockkeeper-client alone
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -107,6 +108,8 @@ for host in h2 h3; do
     check "$host: and would have by itself" within 5 \
         no on "$host" test -e /var/lib/lockkeeper/join
 done
+# shellcheck source=tests/deb/machine.sh
+. tests/deb/machine.sh
 check 'the router tells which hosts it sees' within 5 \
     status_has h1 router 'host h1 sees 3 of 3 hosts'
 check 'the lock service tells that locks can be had' within 5 \

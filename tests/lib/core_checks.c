@@ -145,6 +145,9 @@ lk_core_check_effect (const lk_facts *disk, const lk_effect *effect,
                    && effect->message->kind == LK_MSG_ALERT);
         LK_ASSERT (effect->message->as.alert.cause < LK_ALERT_CAUSES);
         break;
+    case LK_DO_ENDED:
+        LK_ASSERT (effect->answer.app != 0);
+        break;
     case LK_DO_DROPPED:
         LK_ASSERT (effect->ticket->token != 0 && !effect->ticket->kept);
         break;

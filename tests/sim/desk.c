@@ -295,6 +295,13 @@ lk_text_hash (lk_name text, uint64_t hash[2])
 }
 
 void
+lk_lockd_note_silent (lk_lockd *self, const lk_answer *answer)
+{
+    (void) self;
+    LK_ASSERT (answer);
+}
+
+void
 lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket)
 {
     (void) self;

@@ -402,6 +402,7 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
     case LK_DO_STATUS:
         break; /* see note_status */
     case LK_DO_DROPPED:
+    case LK_DO_ENDED:
         break; /* for people */
     case LK_DO_CHANGED:
         self->host[place].changes--;

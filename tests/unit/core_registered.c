@@ -148,6 +148,11 @@ START_TEST (silence_ends_it)
     ck_assert_ptr_null (told_of (LK_ANSWER_UNKNOWN));
     wait_ms (100);
     ck_assert_ptr_nonnull (told_of (LK_ANSWER_UNKNOWN));
+    /*  People are told, as long as it is known who that was. */
+    ck_assert_int_eq (effects.item[0].type, LK_DO_ENDED);
+    ck_assert_uint_eq (effects.item[0].answer.app, FAR);
+    ck_assert_int_eq (effects.item[0].answer.asked.asks, LK_ON_LOCK);
+    ck_assert_mem_eq (effects.item[0].answer.asked.object.data, "x", 1);
     wait_ms (250);
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
 }

@@ -127,6 +127,7 @@ say_effect (const lk_effect *effect)
         break;
     case LK_DO_STATUS:
     case LK_DO_DROPPED:
+    case LK_DO_ENDED:
     case LK_DO_ALERT:
     case LK_DO_TRACE:
         break;

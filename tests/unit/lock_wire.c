@@ -168,6 +168,7 @@ carry_out (world *w, lk_host self, const lk_effect *effect)
         break;
     case LK_DO_CHANGED:
     case LK_DO_DROPPED:
+    case LK_DO_ENDED:
     case LK_DO_STATUS:
         break;
     }

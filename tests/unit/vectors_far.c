@@ -160,8 +160,21 @@ START_TEST (moves_and_ends)
     (void) next_answer (LK_ANSWER_MOVE, app, 0);
     tick ();
     says ("app-lockmove");
+    lk_answer *ended = next_answer (LK_ANSWER_UNKNOWN, app, 0);
+    node.effect[node.effect_count - 1].type = LK_DO_ENDED;
+    ended->asked =
+        (lk_asked) {.asks = LK_ON_LOCK,
+                    .object = {"x", 1},
+                    .course = {bus.now_ms - 9, bus.now_ms - 7, TOKEN}};
     (void) next_answer (LK_ANSWER_UNKNOWN, app, 0);
     tick ();
+    lk_past past;
+    lk_recent_place place = lk_recent_begin (lockd.recent);
+    ck_assert (lk_recent_next (lockd.recent, &place, &past));
+    ck_assert_int_eq (past.event, LK_PAST_ENDED);
+    ck_assert_mem_eq (past.owner.data, FAR, past.owner.size);
+    ck_assert_uint_eq (past.token, TOKEN);
+    ck_assert_uint_eq (past.held_ms, 7);
     says ("app-lockunregistered");
     ck_assert_ptr_null (lk_apps_by_number (&lockd.apps, app));
     const size_t count = node.count;

@@ -187,11 +187,13 @@ bool lk_lockd_make_room (lk_lockd *self, bool urgent);
 
 /*  -------------------------------------------------------- notes */
 
-/*  An application is told something; is gone; an operator asks to take a lock
- *  away; a home gave up the host of a holder. */
+/*  An application is told something; is gone; is silent, one that it asked for;
+ *  an operator asks to take a lock away; a home gave up the host of a holder.
+ */
 void lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
                            const lk_answer *answer);
 void lk_lockd_note_end (lk_lockd *self, const lk_app *app);
+void lk_lockd_note_silent (lk_lockd *self, const lk_answer *answer);
 void lk_lockd_note_force (lk_lockd *self, const lk_app *app,
                           const lk_app_request *demand);
 void lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket);

@@ -171,6 +171,16 @@ lk_lockd_note_end (lk_lockd *self, const lk_app *app)
                         &(leaving) {self, app});
 }
 
+/*  Its registration is over when that is carried out, but is still here. */
+void
+lk_lockd_note_silent (lk_lockd *self, const lk_answer *answer)
+{
+    const lk_app *app = lk_apps_by_number (&self->apps, answer->app);
+    if (app) {
+        note_left (&(leaving) {self, app}, &answer->asked);
+    }
+}
+
 void
 lk_lockd_note_force (lk_lockd *self, const lk_app *app,
                      const lk_app_request *asked)

@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "cli/tickets.h"
 #include "util/alloc.h"
+#include "wire/address.h"
 #include "wire/message_frame.h"
 
 #include <inttypes.h>
@@ -74,6 +75,14 @@ is_event (const lk_message *row, const char *event)
     return text != NULL && strcmp (text, event) == 0;
 }
 
+/*  Of another machine, which nobody sees end. */
+static bool
+is_far (const lk_message *row)
+{
+    const char *owner = lk_message_text (row, "owner");
+    return owner != NULL && lk_address_is_far (lk_slice_of (owner));
+}
+
 /*  Of who held it, and who did not get it: in other words than an
  *  application is told. */
 static const char *
@@ -88,7 +97,8 @@ why (const lk_message *row)
         return is_event (row, "lost") ? "its duration was over"
                                       : "the time to wait was over";
     case LK_DISCONNECTED:
-        return "its process ended";
+        return is_far (row) ? "its process ended, or was not heard any more"
+                            : "its process ended";
     case LK_ISOLATED:
         return "its host was cut off or is down: its lease was over";
     default:

@@ -173,6 +173,8 @@ typedef enum {
     LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
     LK_DO_STATUS,  /* ready or not, leaders, term have changed */
     LK_DO_DROPPED, /* `ticket`, held on a host that was given up: for people */
+    LK_DO_ENDED, /* `answer`: what an `app` that is silent had `asked` for, and
+                      goes back: for people */
     LK_DO_CHANGED, /* the answer to LK_ON_CHANGE: `error`, and why: `text` */
     LK_DO_TRACE,   /* `text`, a line for the log; `level` */
     LK_DO_ALERT    /* a table was wrong: `message` (ALERT), `text` */
@@ -266,7 +268,7 @@ typedef struct {
     lk_effect_type type;
     lk_facts facts;
     const lk_lock_message *message;
-    lk_answer answer;
+    lk_answer answer;           /* TELL, ENDED */
     lk_settings_id settings_id; /* KEEP */
     lk_name settings;           /* KEEP */
     const lk_record *record;    /* RECORD */

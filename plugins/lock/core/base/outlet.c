@@ -167,6 +167,13 @@ lk_out_answer (lk_core *core, const lk_answer *answer)
 }
 
 void
+lk_out_ended (lk_core *core, uint32_t app, const lk_asked *asked)
+{
+    add_effect (core, LK_DO_ENDED)->answer =
+        (lk_answer) {.app = app, .asked = *asked};
+}
+
+void
 lk_out_lease (lk_core *core, uint64_t session, int64_t until_ms)
 {
     lk_effect *effect = add_effect (core, LK_DO_LEASE);

@@ -6,6 +6,8 @@
 
 #include "asked.h"
 
+#include "asker.h"
+
 #include <string.h>
 
 /*  -------------------------------------------------------- which */
@@ -34,6 +36,23 @@ lk_asked_of_set (const lk_set *set)
                        .listed = true,
                        .pid = set->pid,
                        .course = set->course};
+}
+
+void
+lk_asked_each (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
+               void *context)
+{
+    const lk_asker *asker = lk_asker_find (proxy, app);
+    const lk_demand *demand = asker ? asker->first : NULL;
+    const lk_set *set = asker ? asker->sets : NULL;
+    for (; demand; demand = demand->sibling_next) {
+        const lk_asked asked = lk_asked_of (demand);
+        visit (context, &asked);
+    }
+    for (; set; set = set->next) {
+        const lk_asked asked = lk_asked_of_set (set);
+        visit (context, &asked);
+    }
 }
 
 lk_asked

@@ -81,15 +81,5 @@ void
 lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
                      void *context)
 {
-    const lk_asker *asker = lk_asker_find (proxy, app);
-    const lk_demand *demand = asker ? asker->first : NULL;
-    const lk_set *set = asker ? asker->sets : NULL;
-    for (; demand; demand = demand->sibling_next) {
-        const lk_asked asked = lk_asked_of (demand);
-        visit (context, &asked);
-    }
-    for (; set; set = set->next) {
-        const lk_asked asked = lk_asked_of_set (set);
-        visit (context, &asked);
-    }
+    lk_asked_each (proxy, app, visit, context);
 }

@@ -8,6 +8,7 @@
 
 #include "registration_private.h"
 
+#include "asked.h"
 #include "asker.h"
 #include "demand.h"
 #include "demand_tell.h"
@@ -90,6 +91,19 @@ lk_on_far_goodbye (lk_proxy *proxy, const lk_app_request *request)
     }
 }
 
+typedef struct {
+    lk_proxy *proxy;
+    uint32_t app;
+} silent;
+
+static void
+tell_ended (void *context, const lk_asked *asked)
+{
+    const silent *self = context;
+    const lk_asked lent = lk_asked_lend (self->proxy, *asked);
+    lk_out_ended (self->proxy->core, self->app, &lent);
+}
+
 /*  protocol 9.20: Silence */
 void
 lk_registrations_expire (lk_proxy *proxy)
@@ -97,6 +111,8 @@ lk_registrations_expire (lk_proxy *proxy)
     lk_registration *self;
     while ((self = lk_heap_due (&proxy->far.silences, proxy->core->now_ms))) {
         if (!self->over) {
+            lk_asked_each (proxy, self->app, tell_ended,
+                           &(silent) {proxy, self->app});
             tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
         }
         end (proxy, self);
