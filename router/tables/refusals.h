@@ -4,8 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Who is refused tries again, several times a second if he has many
- *  neighbours: each refusal is logged once, and then seldom. Who makes a new key
- *  for each try fills no disk: there are so many lines a minute, and no more.
+ *  neighbours: each refusal is logged once, and then seldom; and of all so many
+ *  lines a minute, as one who makes a key for each try would fill the disk.
  *  Pure.
  */
 

@@ -400,4 +400,5 @@ def withdrawn():
     other.close()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
