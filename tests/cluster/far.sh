@@ -38,10 +38,12 @@ members () {
 }
 check 'and is a member' await members
 
-export WORK=$work NET=$net LOCKKEEPER=$lockkeeper CASES=$cases
-/usr/bin/python3 "$here/far_scenes.py" | tee "$work/scenes"
-[ "${PIPESTATUS[0]}" = 0 ] || bad=$((bad + 1))
-cases=$((cases + $(grep -cE '^(not )?ok ' "$work/scenes")))
+export WORK=$work NET=$net LOCKKEEPER=$lockkeeper ROUTER=${router[1]}
+for script in far_scenes far_attacks; do
+    CASES=$cases /usr/bin/python3 "$here/$script.py" | tee "$work/scenes"
+    [ "${PIPESTATUS[0]}" = 0 ] || bad=$((bad + 1))
+    cases=$((cases + $(grep -cE '^(not )?ok ' "$work/scenes")))
+done
 
 key_before=$(sed -n 's/.*public-key = "\(.*\)"/\1/p' \
     "$work/h1/state/clients-keys")

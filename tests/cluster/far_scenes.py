@@ -410,4 +410,5 @@ def withdrawn():
     other.close()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
