@@ -98,7 +98,9 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
 
   # All is asked for, and claimed, in the new registration alone.
   def move
-    @requests.each_value { |it| it.bound = believed_until(it) }
+    @requests.each_value do |it|
+      it.bound = it.state == :held ? believed_until(it) : 0
+    end
     hang_up(@link) if @link
     @link, @tried = @tried, nil
     @requests.values.each do |it|
