@@ -156,6 +156,10 @@ def _take_setting(file: ClientFile, path: str, value: str) -> str:
         file.order = value
         return "" if value in (NEAREST, LISTED, RANDOM) \
             else "the order is 'nearest', 'listed' or 'random'"
+    if path == "client/beacon":  # which this module does not listen to
+        is_port = value.isdigit() and int(value) <= 65535
+        return "" if is_port \
+            else "the beacon is a UDP port, 1 to 65535, or 0 for none"
     if path == "client/discovery":
         file.is_closed = value == "no"
         return "" if value in ("yes", "no") else "discovery is 'yes' or 'no'"

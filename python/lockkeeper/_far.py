@@ -25,7 +25,8 @@ from ._way import Way
 from ._wish import Wish
 from .errors import text_of
 
-_SILENT_FIFTHS = 2  # of a lease: so long a server may be silent
+_SILENT_FIFTHS = 2  # of a lease: so long a server may be silent, ...
+_SILENT_PART = 2  # ... or so long while nothing is asked for
 _FIRST_MS = 300  # for the first lease, which what is asked for needs
 _AGAIN_MS = 1000  # until a server that forgets us is taken again
 
@@ -153,8 +154,11 @@ class Far(Way):
     def _is_silent(self, now: int) -> bool:
         """Whether nothing is heard of the server that all is asked of."""
         current = self._roam.places.current
-        return current is None or not self._servers.is_up(current.server) \
-            or now - current.heard_ms > current.gap_ms * _SILENT_FIFTHS // 5
+        if current is None or not self._servers.is_up(current.server):
+            return True
+        silence_ms = current.gap_ms * _SILENT_FIFTHS // 5 \
+            if self._roam.locks else current.gap_ms // _SILENT_PART
+        return now - current.heard_ms > silence_ms
 
     def _wants_server(self, now: int) -> bool:
         """Sooner than roam, which does not see connections, unless one is

@@ -18,7 +18,8 @@ PLACES_MAX = 8  # registrations that are remembered
 _REGISTER_MS = 300  # until REGISTER is said again
 _TRY_MS = 1000  # ... another server is tried
 _LOOK_MS = 100  # between looks whether a registration is needed
-_LEASE_PART = 6  # of what it was last given: LEASE is said so often
+_LEASE_PART = 6  # of what it was last given: LEASE is said so often, ...
+_IDLE_PART = 4  # ... or, while nothing is asked for
 
 #: Whether a lock needs the registration of that number (and the time).
 Needs = Callable[[int, int], bool]
@@ -79,9 +80,9 @@ class Place:
     sent_ms: int = NEVER  # LEASE, or REGISTER, last
     look_ms: int = NEVER  # whether it is needed is looked at then
 
-    def next_lease(self) -> int:
+    def next_lease(self, is_idle: bool) -> int:
         """When LEASE is due: more often when nothing is heard."""
-        gap_ms = self.gap_ms // _LEASE_PART
+        gap_ms = self.gap_ms // (_IDLE_PART if is_idle else _LEASE_PART)
         missed = self.sent_ms - self.heard_ms > gap_ms + _REGISTER_MS
         return self.sent_ms + (min(_REGISTER_MS, gap_ms) if missed
                                else gap_ms)
@@ -232,8 +233,8 @@ class Places:
         return (place for place in self._places
                 if not place.over and not place.left)
 
-    def tick(self, now_ms: int, needs: Needs) -> None:
-        """Says what is due."""
+    def tick(self, now_ms: int, needs: Needs, is_idle: bool) -> None:
+        """Says what is due; ``is_idle``: nothing is asked for."""
         for place in self._alive():
             if self._is_to_be_left(place, now_ms, needs):
                 self._leave(place)
@@ -241,14 +242,14 @@ class Places:
                 if place.number == self.number \
                         and now_ms - place.sent_ms >= _REGISTER_MS:
                     self._say_register(place, now_ms)
-            elif now_ms >= place.next_lease():
+            elif now_ms >= place.next_lease(is_idle):
                 self._say_lease(place, now_ms)
 
-    def deadline(self, deadline_ms: int) -> int:
+    def deadline(self, deadline_ms: int, is_idle: bool) -> int:
         """When tick is due, and not after ``deadline_ms``."""
         for place in self._alive():
             if place.ready:
-                deadline_ms = min(deadline_ms, place.next_lease())
+                deadline_ms = min(deadline_ms, place.next_lease(is_idle))
             elif place.number == self.number:
                 deadline_ms = min(deadline_ms, place.sent_ms + _REGISTER_MS)
             if place.number < self.current_number:

@@ -414,10 +414,10 @@ class Roam:
     def tick(self, now_ms: int) -> None:
         """Time passes."""
         self._look_at_due(now_ms)
-        self.places.tick(now_ms, self._needs)
+        self.places.tick(now_ms, self._needs, not self.locks)
 
     def deadline(self, now_ms: int) -> int:
         """When tick is due at the latest."""
-        due_ms = self.places.deadline(min(now_ms + _IDLE_MS,
-                                          self._next_look()))
+        due_ms = self.places.deadline(
+            min(now_ms + _IDLE_MS, self._next_look()), not self.locks)
         return max(due_ms, now_ms + 1)

@@ -97,8 +97,16 @@ class Leases(RoamCase):
         self.assertEqual(self.roam.until(lock), first + 1000 + LEASE)
 
     def test_sixth(self):
-        """a sixth of it is waited, and less when nothing is heard"""
+        """a sixth of it is waited, and less when nothing is heard; a quarter
+        while nothing is asked for"""
         self.registered(1, 1)
+        self.roam.letters.clear()
+        self.wait(LEASE // 4 - 1)
+        self.assertEqual(self.roam.letters, [])
+        self.wait(1)
+        self.assertEqual(self.said(Kind.LEASE, 1).sent, self.now)
+        self.leased(1, 1)
+        self.ask()
         self.roam.letters.clear()
         self.wait(LEASE // 6 - 1)
         self.assertIsNone(self.said(Kind.LEASE, 1))
@@ -126,6 +134,7 @@ class Leases(RoamCase):
         """a shorter lease is asked for more often"""
         self.registered(1, 1)
         self.hear(1, 1, Kind.LEASE, left_ms=600, sent=self.now)
+        self.ask()
         self.roam.letters.clear()
         self.wait(100)
         self.assertEqual(self.said(Kind.LEASE, 1).drawn, 100)
@@ -152,7 +161,7 @@ class Leases(RoamCase):
 
     def test_deadline(self):
         """it is due when LEASE is"""
-        self.registered(1, 1)
+        self.held()
         self.assertEqual(self.roam.deadline(self.now + LEASE // 6 - 9),
                          self.now + LEASE // 6)
 

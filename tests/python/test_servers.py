@@ -40,7 +40,7 @@ class Files(unittest.TestCase):
         file = _client_file.read(self.write(
             f"# a '\n{OWN}    server = \"tcp://h1:7412 {KEY}\" # one\n\n"
             f"    server = 'tcp://[::1]:1\t {OTHER_KEY} au.perth'\n"
-            "    order = random  # any\n    discovery = no\n"
+            "    order = random  # any\n    discovery = no\n    beacon = 99\n"
             "    domain-limit = \"au\"\n    domain = au.perth.dh4\n"))
         self.assertEqual((file.public_key, file.secret_key, file.order,
                           file.is_closed, file.domain, file.limit),
@@ -72,6 +72,7 @@ class Files(unittest.TestCase):
                 ("client\n", "has no 'client/public-key'"),
                 (OWN + "    order = best\n", "line 4: the order is"),
                 (OWN + "    discovery = maybe\n", "line 4: discovery is"),
+                (OWN + "    beacon = 65536\n", "line 4: the beacon is"),
                 (OWN + "    domain = a..b\n", "line 4: a location domain"),
                 (OWN + "    domain = nz\n    domain-limit = au\n",
                  "is not in 'client/domain-limit'"),
