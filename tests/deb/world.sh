@@ -8,7 +8,9 @@
 #   the end of it ends all. After make_base the folder $base is a Debian;
 #   in_base COMMAND runs there. boot HOST (h1..h9) makes a copy-on-write one
 #   of it whose systemd is up, and halt HOST cuts its power; on HOST COMMAND...
-#   runs there, root_of HOST is its folder.
+#   runs there, root_of HOST is its folder. After make_bare the folder $bare is
+#   one that has nothing but what each Debian has; boot_bare NAME N makes a
+#   machine of it, without systemd.
 
 mirror=${MIRROR:-http://deb.debian.org/debian}
 suite=bookworm
@@ -26,8 +28,8 @@ fi
 work=$(mktemp -d /tmp/lkdeb.XXXXXX) || exit 2
 mount --make-rprivate /
 mount -t tmpfs -o size=90% tmpfs "$work" || exit 2
-base=$work/base groups=$work/groups
-mkdir -p "$base" "$groups"
+base=$work/base bare=$work/bare groups=$work/groups
+mkdir -p "$base" "$bare" "$groups"
 
 #   The control groups at FOLDER, whose last process is about to go.
 drop_groups () {
@@ -53,17 +55,20 @@ trap 'exit 130' INT TERM HUP
 
 #   ------------------------------------------------------------ one Debian
 
-#   in_base COMMAND: as root, without a systemd that runs.
-in_base () {
-    cp /etc/resolv.conf "$base/etc/"
-    mount -t proc proc "$base/proc"
-    mount --rbind /dev "$base/dev"
-    chroot "$base" /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 \
+#   in_root FOLDER COMMAND: as root, without a systemd that runs.
+in_root () {
+    cp /etc/resolv.conf "$1/etc/"
+    mount -t proc proc "$1/proc"
+    mount --rbind /dev "$1/dev"
+    chroot "$1" /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive \
-        PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c "$1"
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c "$2"
     local status=$?
-    umount -l "$base/dev" "$base/proc"
+    umount -l "$1/dev" "$1/proc"
     return $status
+}
+in_base () {
+    in_root "$base" "$1"
 }
 
 #   From Debian's archive, or as it was kept.
@@ -82,6 +87,18 @@ make_base () {
         tar -C "$base" -cf "$tar.new" . && mv "$tar.new" "$tar"
     else
         tar -C "$base" -xf "$tar"
+    fi
+}
+
+make_bare () {
+    local tar=$kept/bare.tar
+    if [ ! -e "$tar" ]; then
+        debootstrap --variant=minbase "$suite" "$bare" "$mirror" \
+            >"$kept/debootstrap.log" 2>&1 ||
+            give_up "debootstrap failed, see $kept/debootstrap.log"
+        tar -C "$bare" -cf "$tar.new" . && mv "$tar.new" "$tar"
+    else
+        tar -C "$bare" -xf "$tar"
     fi
 }
 
@@ -115,10 +132,12 @@ make_group () {
     mkdir -p "$groups/lkdeb-$$/$1"
 }
 
-#   What systemd finds when it starts, as in a container.
+#   What systemd finds when it starts, as in a container. What is behind the
+#   address is started instead.
 #   shellcheck disable=SC2016
 begin='
     root=$1 host=$2 group=$3 address=$4
+    shift 4
     echo $$ >"$group/cgroup.procs"
     exec unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child \
         bash -c '\''
@@ -142,17 +161,20 @@ begin='
         ip link set lo up
         until ip link show eth0 >/dev/null 2>&1; do sleep 0.05; done
         ip addr add "$3" dev eth0
+        shift 3
         ip link set eth0 up
         mkdir -p old
         pivot_root . old
         umount -l /old
         mount --make-rshared /
         exec /usr/bin/env -i container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-            /lib/systemd/systemd
-        '\'' _ "$root" "$host" "$address"'
+            "${@:-/lib/systemd/systemd}"
+        '\'' _ "$root" "$host" "$address" "$@"'
 
-boot () {
-    local host=$1 dir=$work/$1 number=${1#h} pid
+#   begin_machine NAME N BASE COMMAND...: one of its own, at the bridge.
+begin_machine () {
+    local host=$1 dir=$work/$1 number=$2 base=$3 pid
+    shift 3
     make_bridge
     make_group "$host" || give_up 'no control groups for systemd'
     mkdir -p "$dir/upper" "$dir/scratch" "$dir/root"
@@ -163,7 +185,7 @@ boot () {
         </proc/sys/kernel/random/uuid >"$dir/root/etc/machine-id"
     echo "$host" >"$dir/root/etc/hostname"
     bash -c "$begin" _ "$dir/root" "$host" "$groups/lkdeb-$$/$host" \
-        "10.99.0.$number/24" >"$dir/log" 2>&1 </dev/null &
+        "10.99.0.$number/24" "$@" >"$dir/log" 2>&1 </dev/null &
     local above=$!
     for _ in $(seq 50); do
         pid=$(ps -o pid= --ppid "$above" | tr -d ' ')
@@ -173,14 +195,30 @@ boot () {
     echo "$pid" >"$dir.pid"
     wire ip link add "$host" type veth peer name eth0 netns "$pid"
     wire ip link set "$host" master bridge0 up
+}
+
+boot () {
+    local host=$1
+    begin_machine "$host" "${host#h}" "$base"
     for _ in $(seq 100); do
         case $(on "$host" systemctl is-system-running 2>/dev/null) in
         running | degraded) return 0 ;;
         esac
         sleep 0.2
     done
-    sed 's/^/# /' "$dir/log"
+    sed 's/^/# /' "$work/$host/log"
     give_up "systemd did not start on $host"
+}
+
+boot_bare () {
+    begin_machine "$1" "$2" "$bare" sleep infinity
+    for _ in $(seq 100); do
+        ! on "$1" sh -c '[ "$(cat /proc/1/comm)" = sleep ]' 2>/dev/null ||
+            return 0
+        sleep 0.1
+    done
+    sed 's/^/# /' "$work/$1/log"
+    give_up "$1 did not start"
 }
 
 #   At once, as a power cut does; boot HOST starts it again, with its disk.
