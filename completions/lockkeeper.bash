@@ -11,7 +11,8 @@
 
 #   The program of the command line that is completed.
 _lockkeeper_run () {
-    timeout 0.5 "${COMP_WORDS[0]:-lockkeeper}" "$@" 2>/dev/null </dev/null
+    LOCKKEEPER_CLIENT=${client:-} \
+        timeout 0.5 "${COMP_WORDS[0]:-lockkeeper}" "$@" 2>/dev/null </dev/null
 }
 
 #   _lockkeeper_field NAME: that text of each row which has one; JSON escapes
@@ -32,6 +33,7 @@ _lockkeeper_values () {
     case $(_lockkeeper_field value <<<"$1") in
         lock) _lockkeeper_listed object list ;;
         host) _lockkeeper_listed host cluster members ;;
+        client) _lockkeeper_listed client clients list ;;
         setting) _lockkeeper_listed key config keys ;;
         verb) _lockkeeper_listed verb help ;;
         process) compgen -A variable -P '$' -X '!*PID' ;;
@@ -55,10 +57,34 @@ _lockkeeper_row () {
     fi
 }
 
+#   Leaves "--client FILE" out, ahead of the verb, and has what is asked use it.
+#   Fails where that itself is completed.
+_lockkeeper_client () {
+    local count=3 word=${COMP_WORDS[COMP_CWORD]}
+    if ((COMP_CWORD == 1)) && [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W '--client --help --version' \
+            -- "$word")
+        return 1
+    fi
+    [ "${COMP_WORDS[1]}" = --client ] || return 0
+    #   bash takes --client=FILE for three words.
+    [ "${COMP_WORDS[2]}" != = ] || count=4
+    if ((COMP_CWORD < count)); then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "${word#=}")
+        return 1
+    fi
+    client=${COMP_WORDS[count - 1]/#'~'/$HOME}
+    COMP_WORDS=("${COMP_WORDS[0]}" "${COMP_WORDS[@]:count}")
+    ((COMP_CWORD -= count - 1))
+}
+
 _lockkeeper () {
+    local client=${LOCKKEEPER_CLIENT:-}
+    COMPREPLY=()
+    _lockkeeper_client || return
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local verb=${COMP_WORDS[1]} i rows row words=
-    COMPREPLY=()
     for ((i = 2; i < COMP_CWORD; i++)); do
         [ "${COMP_WORDS[i]}" != -- ] || break
     done

@@ -173,4 +173,9 @@ lk_cli_print_help (const lk_verb *verb)
     if (verb->help != NULL) {
         printf ("\n%s", verb->help);
     }
+    if (verb->is_far) {
+        printf ("\nOn a machine without a router: lockkeeper --client FILE %s "
+                "...\n",
+                verb->name);
+    }
 }

@@ -49,6 +49,7 @@
     X (TEXT, "text", "")                                                       \
     X (LOCK, "lock", "")                                                       \
     X (HOST, "host", "")                                                       \
+    X (CLIENT, "client", "")                                                   \
     X (VERB, "verb", "")                                                       \
     X (KEY_OF_CONFIG, "setting", "")                                           \
     X (FILE, "file", "")                                                       \

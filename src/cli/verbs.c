@@ -106,7 +106,10 @@ print_overview (bool json)
     puts ("\n`lockkeeper help VERB` tells more. Every verb that talks to a "
           "router takes\n--endpoint ipc://PATH; without it "
           "$LOCKKEEPER_ENDPOINT says where that is,\nor router/endpoint of the "
-          "configuration; by default " LK_PATH_ENDPOINT ".");
+          "configuration; by default " LK_PATH_ENDPOINT ".\n"
+          "On a machine without a router `lockkeeper --client FILE VERB`, or "
+          "$LOCKKEEPER_CLIENT,\nuses hosts of the cluster: `lockkeeper help "
+          "client`.");
 }
 
 int

@@ -7,7 +7,7 @@
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 folder=$(cd "$(dirname "$0")/../../completions" && pwd) || exit 1
-in_sandbox "$0" --hosts 2
+in_sandbox "$0" --hosts 2 --set 'router/listen-clients=tcp://127.0.0.1:*'
 # shellcheck source=completions/lockkeeper.bash
 . "$folder/lockkeeper.bash"
 
@@ -77,6 +77,22 @@ check 'keys to set' offers lock/host-lease sandbox --set lock/
 check 'files of --config' offers "$work/some_file" \
     config get --config "$work/some"
 check 'files to verify' offers "$work/some_file" config verify "$work/some"
+check 'ahead of the verb' offers --client --
+check 'a client file' offers "$work/some_file" --client "$work/some"
+check 'likewise' offers "$work/some_file" --client = "$work/some"
+check 'verbs behind it' offers 'run unlock' --client "$work/some_file" ''
+check 'what they take' offers '--shared -run' \
+    --client = "$work/some_file" run x --
+check 'new' offers new client ''
+check 'a file for it' offers "$work/some_file" client new "$work/some"
+check 'clients' offers 'list add remove' clients ''
+"$lockkeeper" client new "$work/m1" 2>/dev/null >"$work/m1.key"
+"$lockkeeper" clients add m1 - <"$work/m1.key" >>"$work/m1" 2>/dev/null
+check 'which there are' offers m1 clients remove ''
+check 'what that takes' offers '--replace --json' clients --
+check 'names of locks, by a client file' offers nightly-backup \
+    --client "$work/m1" unlock ''
+check 'not by another one' offers '' --client "$work/some_file" unlock ''
 #   Bash would run what a name says.
 evil="\$(touch\${IFS}$work/ran)"
 start_on h2 run "$evil" -- sleep 1000
@@ -123,6 +139,11 @@ END
     check 'zsh: options' zsh_offers --on-jeopardy 'lockkeeper run x --'
     check 'zsh: with what they are for' zsh_offers 'as an operator' \
         'lockkeeper '
+    check 'zsh: --client' zsh_offers --on-jeopardy \
+        "lockkeeper --client $work/m1 run x --"
+    check 'zsh: names by it' zsh_offers nightly-backup \
+        "lockkeeper --client $work/m1 unlock n"
+    check 'zsh: clients' zsh_offers remove 'lockkeeper clients '
     check 'zsh: cluster' zsh_offers members 'lockkeeper cluster '
 fi
 kill $holder %2 %3 2>/dev/null

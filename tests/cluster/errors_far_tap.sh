@@ -59,6 +59,7 @@ says_it 1 "client '...' has that key already" clients add m2 "$made"
 says_it 1 "client '...' has another key: --replace takes that out, or take \
 another name" clients add m1 "$(cat "$work/second.key")"
 says_it 125 "--replace is for 'add'" clients list --replace
+says_it 125 "--json is for 'list'" clients remove m1 --json
 it_says 0 "no host that is connected listens for applications on other \
 machines: router/listen-clients in lockkeeper.conf(5)" \
     "$lockkeeper" clients list

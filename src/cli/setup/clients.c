@@ -14,6 +14,7 @@
 #include "wire/address.h"
 #include "wire/message_frame.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,10 +144,46 @@ print_lines (const servers *self)
 }
 
 static void
-print_servers (const servers *self)
+print_row (lk_message *row)
+{
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
+}
+
+static void
+print_server_json (const lk_message *router)
+{
+    char endpoint[LK_ADDRESS_LEN_MAX + 8];
+    lk_message *row = lk_message_row_new ();
+    snprintf (endpoint, sizeof endpoint, "tcp://%s",
+              lk_text_of (router, "clients_address"));
+    lk_message_set_text (row, "server", lk_text_of (router, "host"));
+    lk_message_set_text (row, "endpoint", endpoint);
+    lk_message_set_text (row, "key", lk_text_of (router, "clients_key"));
+    lk_message_set_number (row, "sessions",
+                           lk_message_number (router, "clients", 0));
+    print_row (row);
+}
+
+static void
+print_client_json (const lk_client_key *key, int64_t sessions)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, "client", key->client);
+    lk_message_set_text (row, "key", key->key);
+    lk_message_set_number (row, "sessions", sessions);
+    print_row (row);
+}
+
+static void
+print_servers (const servers *self, bool json)
 {
     for (size_t i = 0; i < self->count; i++) {
         const lk_message *router = self->router[i];
+        if (json) {
+            print_server_json (router);
+            continue;
+        }
         printf ("server       %-16s tcp://%s %s %lld\n",
                 lk_text_of (router, "host"),
                 lk_text_of (router, "clients_address"),
@@ -156,7 +193,7 @@ print_servers (const servers *self)
 }
 
 /*  Of all servers that answered. */
-static long long
+static int64_t
 sessions_of (const servers *self, const char *key)
 {
     lk_message *row;
@@ -181,17 +218,22 @@ list (lk_requester *asker, const lk_options *options)
 {
     int code = LK_EXIT_OK;
     clients *self = look (asker, &code);
-    (void) options;
     if (self == NULL) {
         return code;
     }
     servers *all = lk_alloc (sizeof *all);
     find_servers (all, asker);
     for (size_t i = 0; i < self->count; i++) {
-        printf ("client       %-16s %s %lld\n", self->key[i].client,
-                self->key[i].key, sessions_of (all, self->key[i].key));
+        const lk_client_key *it = &self->key[i];
+        const int64_t sessions = sessions_of (all, it->key);
+        if (options->json) {
+            print_client_json (it, sessions);
+        } else {
+            printf ("client       %-16s %s %" PRId64 "\n", it->client, it->key,
+                    sessions);
+        }
     }
-    print_servers (all);
+    print_servers (all, options->json);
     forget_servers (all);
     lk_free (all);
     destroy (self);
@@ -364,6 +406,9 @@ check_arguments (const lk_options *options, char line[LINE_SIZE])
     if (options->replace && !adds) {
         return lk_cli_misused (&lk_verb_clients, "--replace is for 'add'");
     }
+    if (options->json && strcmp (options->argument[0], "list") != 0) {
+        return lk_cli_misused (&lk_verb_clients, "--json is for 'list'");
+    }
     if (!adds) {
         return LK_EXIT_OK;
     }
@@ -406,13 +451,14 @@ run_clients (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
+    LK_TAKES_AS (JSON, "of list: print a JSON object per client and server"),
     LK_TAKES (REPLACE),
     LK_TAKES_AS (WAIT, "give up after S seconds (default: 60)"),
     LK_TAKES (ENDPOINT), LK_TAKES_END};
 
 static const lk_verb_argument follows[] = {
     LK_FOLLOWS ("list", FLAG), LK_FOLLOWS ("add", TEXT),
-    LK_FOLLOWS ("remove", TEXT), LK_FOLLOWS_END};
+    LK_FOLLOWS ("remove", CLIENT), LK_FOLLOWS_END};
 
 const lk_verb lk_verb_clients = {
     .name = "clients",
