@@ -125,6 +125,8 @@ check 'the journal has lines without time, and priorities' on h1 sh -c '
         grep "\"PRIORITY\":\"5\"" | grep "\"MESSAGE\":\"router: down"'
 check 'and nothing in front of them' no on h1 sh -c "
     journalctl -o cat -u 'lockkeeper-*' | grep -E '^(<[0-9]>|[0-9]|lockkeeper-)'"
+# shellcheck source=tests/deb/machine.sh
+. tests/deb/machine.sh
 
 #   In tenths; a sandbox that is off has more.
 for unit in lockd:7 router:18; do
