@@ -146,6 +146,7 @@ help:
 	@echo 'make walk                which functions one LOCK enters, and where'
 	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
+	@echo 'make check-far PAIRS=n   many sessions of other machines, for longer'
 	@echo 'make model               SPIN tries the protocol in every order'
 	@echo 'make fuzz T=60 [F=core]   each fuzz target for T seconds (clang)'
 	@echo 'make fuzz-keep [F=core]   what they found that is new, kept'
@@ -203,6 +204,11 @@ check-bare:
 cluster-long: tests
 	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \
 	bash tests/lib/run.sh cluster_long
+
+#   Machines without a router, in network namespaces, for some minutes.
+check-far: tests
+	@BUILD=$(abspath $(B)) LK_PAIRS=$(PAIRS) \
+	bash tests/cluster/long/far_hosts.sh
 
 check-fast:
 	@+$(again) all unit-tests $(hooked)
@@ -576,7 +582,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit $(B)-walk
 
 .FORCE:
-.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long \
+.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long check-far \
 	check-fast check-style check-man check-commit check-clones check-bare \
 	sim sim-coverage sim-long walk canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \

@@ -18,6 +18,10 @@
 /*  In any thread. Its number may have been another connection's before. */
 void lk_newcomers_note (int fd);
 
+/*  That tcp port is for applications on other machines, which leave descriptors
+ *  to others (accept.c). */
+void lk_newcomers_keep_back (unsigned port);
+
 /*  It is known who that is; -1: nobody's. What tells that connection apart from
  *  others of the same number; 0: it is over. */
 ino_t lk_newcomers_strike (int fd);

@@ -33,6 +33,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -578,8 +579,13 @@ bind_clients (lk_shell *self, const lk_router_options *options,
         return LK_OK;
     }
     self->clients = lk_listener_new (self->loop, &client_calls, self);
-    return lk_listener_bind_tcp (self->clients, options->listen_clients, pair,
-                                 problem);
+    const lk_err error = lk_listener_bind_tcp (
+        self->clients, options->listen_clients, pair, problem);
+    if (error == LK_OK) {
+        const char *port = strrchr (lk_listener_endpoint (self->clients), ':');
+        lk_newcomers_keep_back ((unsigned) strtoul (port + 1, NULL, 10));
+    }
+    return error;
 }
 
 static lk_err

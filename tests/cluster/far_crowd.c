@@ -3,12 +3,15 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  far_crowd FILE PAIRS
+ *  far_crowd FILE PAIRS [NUMBER]
  *
- *  Of each pair one session holds a lock, and the other one waits for it. Says
+ *  Of each pair one session holds a lock, and the other one waits for it; the
+ *  locks of a crowd with another number are others. Says
  *  "ready" when all do, and then to each line of its input
  *
  *  look    "held N waiting N lost N failed N", with what was lost and why
+ *  at HOST     "at HOST N": how many sessions are served by that one
+ *  end     nothing, and ends, as it does with its input
  *  pass    the same, when all holders have given back and all others hold
  *
  *  A token that changed, or a waiter that was not next, counts as lost.
@@ -19,6 +22,7 @@
 #include "util/alloc.h"
 
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +36,8 @@ typedef struct {
     uint64_t *token;
     size_t held_count;
     size_t released, lost, failed;
-    bool passes; /* holders give back: the others may have it */
+    char prefix[20]; /* of their names */
+    bool passes;     /* holders give back: the others may have it */
 } crowd;
 
 static void
@@ -89,9 +94,9 @@ await (crowd *self, size_t held, size_t released)
 static void
 ask (crowd *self, size_t place)
 {
-    char name[40];
+    char name[60];
     lk_sessions_member *member = &self->all.member[place];
-    snprintf (name, sizeof name, "crowd/%zu", place / 2);
+    snprintf (name, sizeof name, "crowd/%s%zu", self->prefix, place / 2);
     if (lk_lock_request (member->session, name, strlen (name), NULL,
                          &member->lock)
         != LK_OK) {
@@ -132,10 +137,22 @@ static void
 look (crowd *self)
 {
     check_tokens (self);
-    printf ("held %zu waiting %zu lost %zu failed %zu\n", self->held_count,
-            self->all.count - self->held_count - self->released - self->lost
-                - self->failed,
-            self->lost, self->failed);
+    const size_t others =
+        self->held_count + self->released + self->lost + self->failed;
+    printf ("held %zu waiting %td lost %zu failed %zu\n", self->held_count,
+            (ptrdiff_t) (self->all.count - others), self->lost, self->failed);
+    fflush (stdout);
+}
+
+static void
+count_at (const crowd *self, const char *host)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->all.count; i++) {
+        count +=
+            strcmp (lk_session_host (self->all.member[i].session), host) == 0;
+    }
+    printf ("at %s %zu\n", host, count);
     fflush (stdout);
 }
 
@@ -158,17 +175,21 @@ static bool
 obey (crowd *self)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    char line[16];
+    char line[80];
     if (poll (&input, 1, 0) <= 0) {
         return true;
     }
-    if (fgets (line, sizeof line, stdin) == NULL) {
+    if (fgets (line, sizeof line, stdin) == NULL
+        || strcmp (line, "end\n") == 0) {
         return false;
     }
     if (strcmp (line, "look\n") == 0) {
         look (self);
     } else if (strcmp (line, "pass\n") == 0) {
         pass (self);
+    } else if (strncmp (line, "at ", 3) == 0) {
+        line[strcspn (line, "\n")] = '\0';
+        count_at (self, line + 3);
     }
     return true;
 }
@@ -176,14 +197,17 @@ obey (crowd *self)
 int
 main (int argc, char **argv)
 {
-    if (argc != 3) {
-        fputs ("usage: far_crowd FILE PAIRS\n", stderr);
+    if (argc != 3 && argc != 4) {
+        fputs ("usage: far_crowd FILE PAIRS [NUMBER]\n", stderr);
         return 2;
     }
     const size_t count = 2 * strtoul (argv[2], NULL, 10);
     crowd self = {.all = {.event = on_event, .user = &self},
                   .held = lk_alloc (count * sizeof (bool)),
                   .token = lk_alloc (count * sizeof (uint64_t))};
+    if (argc == 4) {
+        snprintf (self.prefix, sizeof self.prefix, "%s/", argv[3]);
+    }
     setvbuf (stdin, NULL, _IONBF, 0);
     lk_sessions_open (&self.all, count, argv[1]);
     ask_all (&self);

@@ -34,6 +34,7 @@
 #       lockd        another program as lock service
 #       dead_after_ms, leader_lease_ms, host_lease_ms, grace_ms;
 #       options=(...)   more options of lock services
+#       clients=7412    a port for applications on other machines, on each
 #   More hosts later: add_host h8 (all others have to know its address by
 #   then, so make_hosts as many as there will ever be, and start them later:
 #   idle='h6 h7' before make_hosts leaves them down; start_host h6).
@@ -102,7 +103,7 @@ where=$work/hosts
 export LOCKKEEPER_SANDBOX=$where
 dead_after_ms=500 leader_lease_ms=1000 host_lease_ms=4000 grace_ms=60000
 rest_ms=${REST_MS:-30}
-hosts=() options=() idle='' members='' leaders='' watch=''
+hosts=() options=() idle='' members='' leaders='' watch='' clients=''
 declare -A address=()
 [ "$mode" = namespaces ] ||
     echo "# namespaces not permitted: the hosts are processes over loopback"
@@ -160,6 +161,9 @@ options_of () {
         for other in "${hosts[@]}"; do
             printf '%s\n' "--neighbour=${address[$other]}:7411"
         done
+        [ -z "$clients" ] || printf '%s\n' \
+            "--listen-clients=tcp://${address[$1]}:$clients" \
+            "--clients-keys=$where/$1/state/clients-keys"
     else
         printf '%s\n' "--state=$where/$host/state" "--run=$where/$host/run" \
             "--dead-after=$dead_after_ms" "--leader-lease=$leader_lease_ms" \

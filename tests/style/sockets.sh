@@ -31,8 +31,8 @@ known=(
     'src/cli/lock/agent.c send sendmsg recv recvmsg'
     #   The pair of `run` and its guard, which outlives it.
     'src/cli/run/guard.c socketpair send'
-    #   Stands in for accept4, that libzmq calls.
-    'router/shell/accept.c accept4'
+    #   Stands in for accept4, that libzmq calls, and asks for which port.
+    'router/shell/accept.c accept4 getsockname'
     #   Hangs up on a connection of libzmq's that says nothing: it cannot.
     'router/shell/newcomers.c shutdown'
 )

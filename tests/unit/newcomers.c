@@ -9,7 +9,10 @@
 #include "net/clock.h"
 
 #include <check.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -111,6 +114,44 @@ START_TEST (one_that_is_closed)
 }
 END_TEST
 
+/*  A listener by tcp; and one who connects to it. */
+static int
+listen_by_tcp (unsigned *port)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl (INADDR_LOOPBACK)};
+    socklen_t size = sizeof own;
+    const int fd = socket (AF_INET, SOCK_STREAM, 0);
+    const int caller = socket (AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq (bind (fd, (struct sockaddr *) &own, size), 0);
+    ck_assert_int_eq (listen (fd, 1), 0);
+    ck_assert_int_eq (getsockname (fd, (struct sockaddr *) &own, &size), 0);
+    ck_assert_int_eq (connect (caller, (struct sockaddr *) &own, size), 0);
+    *port = ntohs (own.sin_port);
+    return fd;
+}
+
+/*  Of 64 descriptors an eighth is kept back from all, and of the other 56 an
+ *  eighth more from other machines. */
+START_TEST (other_machines_leave_room)
+{
+    unsigned far_port, other_port;
+    const int far = listen_by_tcp (&far_port);
+    const int other = listen_by_tcp (&other_port);
+    struct rlimit limit;
+    ck_assert_int_eq (getrlimit (RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = 64;
+    ck_assert_int_eq (setrlimit (RLIMIT_NOFILE, &limit), 0);
+    while (dup (far) < 49) {
+        continue;
+    }
+    lk_newcomers_keep_back (far_port);
+    ck_assert_int_eq (accept4 (far, NULL, NULL, 0), -1);
+    ck_assert_int_eq (errno, ECONNABORTED);
+    ck_assert_int_ge (accept4 (other, NULL, NULL, 0), 49);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -120,6 +161,7 @@ main (void)
     tcase_add_test (tests, the_number_of_another);
     tcase_add_test (tests, who_was_known);
     tcase_add_test (tests, one_that_is_closed);
+    tcase_add_test (tests, other_machines_leave_room);
 
     Suite *suite = suite_create ("newcomers");
     suite_add_tcase (suite, tests);
