@@ -4,6 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#define FAKE_ORDER "" /* the nearest */
+
 #include "far_fake.h"
 
 #include "lib/suite.h"
