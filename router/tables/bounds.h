@@ -11,9 +11,9 @@
 
 #define LK_SESSIONS_MAX 20000        /* local processes that are registered */
 #define LK_CLIENT_SESSIONS_MAX 20000 /* applications on other machines */
-#define LK_CLIENT_SESSIONS_OF_KEY_MAX 5000 /* of one of these machines */
-#define LK_CLIENT_SILENT_MS 60000          /* until such a session is over */
-#define LK_SUBSCRIPTIONS_MAX 64            /* of one of them */
+#define LK_CLIENT_SESSIONS_OF_KEY_MAX 10000 /* of one of these machines */
+#define LK_CLIENT_SILENT_MS 60000           /* until such a session is over */
+#define LK_SUBSCRIPTIONS_MAX 64             /* of one of them */
 #define LK_REMOTES_MAX 1024   /* services known of one other host */
 #define LK_STRANGERS_MAX 1000 /* unregistered ones with answers under way, */
 #define LK_STRANGER_SIZE_MAX 4096 /* of so many bytes, to each, */

@@ -59,6 +59,7 @@ struct lk_servers {
     int64_t begun_ms;  /* one was tried last, ... */
     size_t begun_step; /* ... which is so near */
     bool is_wanted;    /* one is, as was said last */
+    bool is_first;     /* ... and none was used before */
     int epoll_fd;
     pid_t owner;
 };
@@ -331,11 +332,14 @@ has_hope (const lk_servers *self, const server *best, int64_t now_ms)
     return false;
 }
 
-/*  How long that which is tried has before that one is, too. */
+/*  How long that which is tried has before that one is, too. What has locks
+ *  moves with many others, which had the same server, and has more time; but
+ *  behind one address most tries are in vain. */
 static int64_t
 patience_ms (const lk_servers *self, const lk_known_server *next)
 {
-    return lk_known_servers_race (self->known)
+    return (self->is_first || is_shared (self, next))
+                   && lk_known_servers_race (self->known)
                    && lk_known_servers_step (self->known, next)
                           <= self->begun_step
                ? RACE_MS
@@ -382,6 +386,7 @@ turn (lk_servers *self, bool is_wanted, int latest)
 {
     lk_known_server *it;
     self->is_wanted = is_wanted;
+    self->is_first = latest < 0;
     lk_known_servers_settle (self->known);
     for (size_t i = 0; (it = lk_known_servers_at (self->known, i)) != NULL;
          i++) {

@@ -21,7 +21,8 @@
 
 /*  One that stands in the same host's kernel is there at once, or not. */
 #define CONNECT_MS 0
-#define CONNECT_FAR_MS 2000 /* of another host, one of its addresses */
+#define CONNECT_FAR_MS 2000 /* of another host, one of its addresses, ... */
+#define DOUBLED_MAX 2       /* ... and twice as long each time, so often */
 
 /*  -------------------------------------------------------- the owner */
 
@@ -272,6 +273,16 @@ stop_lookup (lk_link *self)
     }
 }
 
+/*  A server that very many dial at once answers late: to dial anew would add to
+ *  that. */
+static int
+connect_ms (const lk_link *self)
+{
+    const unsigned doubled =
+        self->rounds < DOUBLED_MAX ? self->rounds : DOUBLED_MAX;
+    return CONNECT_FAR_MS << doubled;
+}
+
 /*  To its next address. While that is looked up it is LK_OK, too. */
 static lk_err
 connect_far (lk_link *self, lk_problem *problem)
@@ -291,7 +302,7 @@ connect_far (lk_link *self, lk_problem *problem)
         return LK_DISCONNECTED;
     }
     self->dealer =
-        lk_dealer_new (endpoint, self->call, CONNECT_FAR_MS, problem);
+        lk_dealer_new (endpoint, self->call, connect_ms (self), problem);
     self->began_ms = lk_clock_ms ();
     return self->dealer ? LK_OK : LK_SYSTEM;
 }
@@ -300,7 +311,7 @@ connect_far (lk_link *self, lk_problem *problem)
 static void
 note_failure (lk_link *self)
 {
-    const bool is_late = lk_clock_ms () - self->began_ms >= CONNECT_FAR_MS;
+    const bool is_late = lk_clock_ms () - self->began_ms >= connect_ms (self);
 
     if (self->state == LK_DEALER_OVER) {
         return;

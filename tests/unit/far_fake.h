@@ -576,8 +576,8 @@ forget_heard (void)
     }
 }
 
-/*  By the first server, unless that is closed: on a machine that is busy another
- *  one may be tried as well. */
+/*  By the first server, unless that is closed: on a busy machine another may be
+ *  tried as well. */
 FAKE lk_session *
 open_session (void)
 {
