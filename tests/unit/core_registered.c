@@ -241,6 +241,18 @@ START_TEST (it_gives_back_what_another_one_asked_for)
 }
 END_TEST
 
+/*  Nothing says which home has it. */
+START_TEST (what_another_one_asked_for_has_a_name)
+{
+    register_as (2);
+    lk_app_request request = request_of (7);
+    request.object.size = 0;
+    put (LK_ON_UNLOCK, request);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
+    ck_assert_int_eq (told_of (LK_ANSWER_FAILED)->error, LK_INVALID);
+}
+END_TEST
+
 /*  -------------------------------------------------------- sets */
 
 static const lk_name rest[] = {{"y", 1}};
@@ -478,6 +490,7 @@ main (void)
     tcase_add_test (tests, a_claim_keeps_silence_away);
     tcase_add_test (tests, what_has_moved_is_forgotten);
     tcase_add_test (tests, it_gives_back_what_another_one_asked_for);
+    tcase_add_test (tests, what_another_one_asked_for_has_a_name);
     tcase_add_test (tests, a_set_goes_back_name_by_name);
     tcase_add_test (tests, a_late_lock_of_a_set_that_went_back);
     tcase_add_test (tests, a_set_is_claimed_as_a_whole);

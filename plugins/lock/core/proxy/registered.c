@@ -78,15 +78,19 @@ lk_far_lock (lk_proxy *proxy, const lk_app_request *request)
     lk_on_app_lock (proxy, &own);
 }
 
-/*  One that another registration has said, maybe at another server.
+/*  One that another registration has said, maybe at another server: it goes by
+ *  its names. Where there are too many requests it is said again.
  *  Protocol 9.20: Moving. */
 static void
 give_back_elsewhere (lk_proxy *proxy, const lk_registration *self,
                      const lk_app_request *request)
 {
     if (request->object.size == 0 || request->object.size > LK_NAME_SIZE_MAX
-        || proxy->serials.count + request->rest_count >= LK_REQUESTS_MAX
         || (request->rest_count > 0 && !lk_set_is_sound (proxy, request))) {
+        refuse (proxy, request);
+        return;
+    }
+    if (proxy->serials.count + request->rest_count >= LK_REQUESTS_MAX) {
         return;
     }
     if (request->rest_count > 0) {
