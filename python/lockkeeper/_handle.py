@@ -225,8 +225,9 @@ class Handle:
 
     def _lost(self, entry: Entry, reason: str) -> LockLost:
         comment = f" ({entry.comment})" if entry.comment else ""
-        return self._wish.about(LockLost(
-            self._driver.way.loss(reason) + comment, reason, entry.comment), " is lost")
+        loss = self._driver.way.loss(reason) + comment
+        return self._wish.about(LockLost(loss, reason, entry.comment),
+                                " is lost")
 
     #   -------------------------------------------------------- steps
 

@@ -248,7 +248,8 @@ def read_grant(message: Message, entry: Entry) -> Optional[Grant]:
         return None
     until_ms = _read_until(message, is_far)
     return Grant(
-        is_far=is_far, tokens=[token for token, _ in rows], keys=[key for _, key in rows],
+        is_far=is_far, tokens=[token for token, _ in rows],
+        keys=[key for _, key in rows],
         type=message.text("type"), ordinal=message.number("ordinal"),
         turn=message.number("turn"), static=message.flag("static"),
         until_ms=FOREVER if until_ms < 0 else until_ms,

@@ -3,9 +3,9 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 """A DEALER socket, and its monitor, which says when it is up and when it is
-over; to that of another host encrypted. It connects once: a new try is a new socket, so that nothing that was
-meant for one router reaches the next. Belongs to one process; whoever shares
-it among threads has a mutex."""
+over; to that of another host encrypted. It connects once: a new try is a new
+socket, so that nothing that was meant for one router reaches the next. Belongs
+to one process; whoever shares it among threads has a mutex."""
 
 from __future__ import annotations
 
