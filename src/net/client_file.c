@@ -349,6 +349,15 @@ open_folder (const char *path, const char *slash)
     return open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/*  Not one that `lockkeeper clients add NAME KEY` would take for an option. */
+static void
+make_pair (lk_curve_pair *pair)
+{
+    do {
+        lk_curve_make (pair);
+    } while (pair->public_key[0] == '-');
+}
+
 lk_err
 lk_client_file_make (lk_client_file *self, const char *path,
                      lk_problem *problem)
@@ -358,7 +367,7 @@ lk_client_file_make (lk_client_file *self, const char *path,
     *self = (lk_client_file) {.count = 0};
     const int folder = open_folder (path, slash);
     const int fd = folder != -1 ? lk_file_make (folder, name) : -1;
-    lk_curve_make (&self->pair);
+    make_pair (&self->pair);
     if (fd != -1 && write_all (fd, folder, &self->pair)) {
         close (fd);
         close (folder);

@@ -89,7 +89,8 @@ bool lk_client_file_hears (const lk_client_file *self, const char *line,
 bool lk_client_file_add (lk_client_file *self, const lk_client_server *server)
     __attribute__ ((warn_unused_result));
 
-/*  Makes a file with a fresh pair and no server, which is `self` then.
+/*  Makes a file with a fresh pair and no server, which is `self` then; its
+ *  public key does not begin as an option does.
  *  LK_SYSTEM and problem; number EEXIST: something of that name is there. */
 lk_err lk_client_file_make (lk_client_file *self, const char *path,
                             lk_problem *problem)

@@ -307,6 +307,17 @@ START_TEST (made)
 }
 END_TEST
 
+/*  One of 85 keys would. */
+START_TEST (no_key_is_an_option)
+{
+    for (int i = 0; i < 800; i++) {
+        ck_assert_int_eq (lk_client_file_make (&file, path, &problem), LK_OK);
+        ck_assert_int_ne (file.pair.public_key[0], '-');
+        ck_assert_int_eq (unlink (path), 0);
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -321,6 +332,7 @@ main (void)
     tcase_add_test (tcase, domains);
     tcase_add_test (tcase, default_endpoint);
     tcase_add_test (tcase, made);
+    tcase_add_test (tcase, no_key_is_an_option);
     suite_add_tcase (suite, tcase);
     return lk_suite_run (suite);
 }
