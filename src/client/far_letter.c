@@ -67,8 +67,7 @@ render_lock (const lk_far_lock *lock, const lk_roam_letter *letter,
              int64_t now_ms)
 {
     if (letter->turn != 0) {
-        return lk_letter_far_turn (lock->lock, lock->serial, letter->turn,
-                                   now_ms);
+        return lk_letter_turn (lock->lock, lock->serial, letter->turn, now_ms);
     }
     lk_message *message =
         lk_letter_far_lock (lock->lock, lock->serial,

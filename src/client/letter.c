@@ -154,12 +154,12 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 lk_message *
 lk_letter_change (const lk_lock *lock, int64_t now_ms)
 {
-    return lk_letter_far_turn (lock, lock->serial, lock->turn, now_ms);
+    return lk_letter_turn (lock, lock->serial, lock->turn, now_ms);
 }
 
 lk_message *
-lk_letter_far_turn (const lk_lock *lock, uint64_t serial, uint32_t turn,
-                    int64_t now_ms)
+lk_letter_turn (const lk_lock *lock, uint64_t serial, uint32_t turn,
+                int64_t now_ms)
 {
     const lk_type_change *change = &lock->change;
     lk_message *message = new_letter ("LOCK", serial);

@@ -31,8 +31,8 @@ lk_message *lk_letter_far_lock (const lk_lock *lock, uint64_t serial,
 lk_message *lk_letter_far_unlock (const lk_lock *lock, uint64_t serial);
 
 /*  The change of its type, as that turn. */
-lk_message *lk_letter_far_turn (const lk_lock *lock, uint64_t serial,
-                                uint32_t turn, int64_t now_ms);
+lk_message *lk_letter_turn (const lk_lock *lock, uint64_t serial, uint32_t turn,
+                            int64_t now_ms);
 
 /*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more. */
 lk_message *lk_letter_give_back (const lk_message *grant);

@@ -240,10 +240,13 @@ lk_on_lock (lk_leader *lead, const lk_lock_message *message)
         miss_held (lead, request);
         return;
     }
+    if (lk_resume_place (lead, request)) {
+        return;
+    }
     lk_err error = admit (lead, request);
     if (error != LK_OK) {
         lk_home_refuse (lead, &request->ticket, error);
-    } else if (!lk_resume_place (lead, request)) {
+    } else {
         add (lead, request);
     }
 }

@@ -61,6 +61,17 @@ fits (const lk_entry *held, const lk_ticket *asking)
                || (type == LK_SHARED && held->type == LK_EXCLUSIVE));
 }
 
+/*  By an operation, with token and place. */
+static void
+go_over (lk_leader *lead, const lk_ticket *asking, const lk_entry *former)
+{
+    lk_op op = lk_op_about (LK_OP_RESUME, asking);
+    op.by = lk_entry_request (former);
+    op.ticket.mode.type = asking->mode.type;
+    op.ticket.age_ms = former->token ? lk_home_told_age (lead, former) : 0;
+    lk_stream_append (lead, &op);
+}
+
 /*  protocol 9.13: A restart */
 void
 lk_resume_order (lk_leader *lead, const lk_msg_request *request)
@@ -75,11 +86,7 @@ lk_resume_order (lk_leader *lead, const lk_msg_request *request)
     if (is_proved) {
         lk_home_confirm (lead, asking, own);
     } else if (former && fits (former, asking)) {
-        lk_op op = lk_op_about (LK_OP_RESUME, asking);
-        op.by = lk_entry_request (former);
-        op.ticket.mode.type = asking->mode.type;
-        op.ticket.age_ms = lk_home_told_age (lead, former);
-        lk_stream_append (lead, &op);
+        go_over (lead, asking, former);
     } else {
         lk_home_refuse (lead, asking, LK_UNKNOWN);
     }
@@ -87,11 +94,17 @@ lk_resume_order (lk_leader *lead, const lk_msg_request *request)
 
 /*  -------------------------------------------------------- who waits */
 
-/*  Whether the home has tickets of a former session of that host. */
+/*  Whether the home has tickets of a former session of that host: not once the
+ *  one before is closed, as it mostly is. */
 static bool
-has_former (const lk_table *table, lk_request_id asking)
+has_former (const lk_leader *lead, lk_request_id asking)
 {
-    const lk_group *group = table->groups;
+    const uint64_t before = asking.session - 1;
+    const lk_group *group = lead->table.groups;
+    if (before <= lk_table_gone (&lead->table, asking.host)
+        || before <= lead->core->peer[asking.host].closed) {
+        return false;
+    }
     while (group
            && (group->id[0] != asking.host || group->id[1] >= asking.session
                || group->own == 0)) {
@@ -117,7 +130,7 @@ is_same_wish (const lk_ticket *one, const lk_ticket *other)
 static const lk_entry *
 find_place (const lk_leader *lead, const lk_ticket *asking)
 {
-    const lk_queue *queue = has_former (&lead->table, asking->request)
+    const lk_queue *queue = has_former (lead, asking->request)
                                 ? lk_table_queue (&lead->table, asking->object)
                                 : NULL;
     const lk_entry *entry = queue ? queue->waiting : NULL;
@@ -143,12 +156,8 @@ lk_resume_place (lk_leader *lead, const lk_msg_request *request)
         return false;
     }
     const lk_entry *former = find_place (lead, asking);
-    if (!former) {
-        return false;
+    if (former) {
+        go_over (lead, asking, former);
     }
-    lk_op op = lk_op_about (LK_OP_RESUME, asking);
-    op.by = lk_entry_request (former);
-    op.ticket.mode.type = asking->mode.type;
-    lk_stream_append (lead, &op);
-    return true;
+    return former != NULL;
 }

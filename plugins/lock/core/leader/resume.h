@@ -24,8 +24,8 @@ lk_entry *lk_resume_find (const lk_leader *lead, const lk_msg_request *request);
 /*  The ticket goes over to this LOCK, or that is refused. */
 void lk_resume_order (lk_leader *lead, const lk_msg_request *request);
 
-/*  What its application waited for in a former session of its host, by such a
- *  LOCK, goes over to this one in its place; false: nothing did. */
+/*  A ticket that its application waited with, in a former session of its host,
+ *  goes over to this LOCK, in its place; false: there is none. */
 bool lk_resume_place (lk_leader *lead, const lk_msg_request *request);
 
 #endif

@@ -8,7 +8,7 @@
 #include "demand_tell.h"
 #include "life.h"
 #include "proxy_private.h"
-#include "registration_private.h"
+#include "registration.h"
 #include "report.h"
 #include "set.h"
 #include "stopping.h"
@@ -109,12 +109,8 @@ forget_moved (lk_proxy *proxy, lk_demand *demand)
         || demand->state == LK_DEMAND_CLOSING) {
         return;
     }
-    const uint64_t *name = demand->set ? demand->set->name : demand->name;
-    lk_registration *registration =
-        lk_registration_of_app (proxy, (uint32_t) name[0]);
-    if (registration) {
-        lk_registration_note_end (registration, name[1]);
-    }
+    lk_registration_note_move (proxy,
+                               demand->set ? demand->set->name : demand->name);
     if (demand->set) {
         lk_set_moved (proxy, demand);
     } else {

@@ -39,8 +39,8 @@ lk_asked_of_set (const lk_set *set)
 }
 
 void
-lk_asked_each (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
-               void *context)
+lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
+                     void *context)
 {
     const lk_asker *asker = lk_asker_find (proxy, app);
     const lk_demand *demand = asker ? asker->first : NULL;

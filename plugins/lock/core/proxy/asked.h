@@ -16,10 +16,6 @@
 lk_asked lk_asked_of (const lk_demand *demand);
 lk_asked lk_asked_of_set (const lk_set *set);
 
-/*  All that are open of an application; likewise. */
-void lk_asked_each (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
-                    void *context);
-
 /*  By one that is said now; likewise. */
 lk_asked lk_asked_by (const lk_proxy *proxy, lk_event_type asks,
                       const lk_app_request *request);

@@ -4,9 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked.h"
-#include "asker.h"
 #include "demand.h"
+#include "set.h"
 
 void
 lk_proxy_fill_status (lk_proxy *proxy, lk_node_status *status)
@@ -75,11 +74,4 @@ lk_proxy_has_request (const lk_proxy *proxy, uint32_t app, uint64_t serial)
 {
     return lk_demand_by_name (proxy, app, serial)
            || lk_set_by_name (proxy, app, serial);
-}
-
-void
-lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
-                     void *context)
-{
-    lk_asked_each (proxy, app, visit, context);
 }

@@ -111,8 +111,8 @@ lk_registrations_expire (lk_proxy *proxy)
     lk_registration *self;
     while ((self = lk_heap_due (&proxy->far.silences, proxy->core->now_ms))) {
         if (!self->over) {
-            lk_asked_each (proxy, self->app, tell_ended,
-                           &(silent) {proxy, self->app});
+            lk_proxy_each_asked (proxy, self->app, tell_ended,
+                                 &(silent) {proxy, self->app});
             tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
         }
         end (proxy, self);

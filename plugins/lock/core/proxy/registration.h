@@ -81,9 +81,11 @@ void lk_registrations_clear (lk_registrations *self);
 lk_registration *lk_registration_find (const lk_proxy *proxy,
                                        const lk_registered *id);
 
-/*  Whether the serial was given back; and that it is. */
+/*  Whether the serial was given back, or a later registration has it; and that
+ *  it is, or that it has that of a request (app and serial). */
 bool lk_registration_has_ended (const lk_registration *self, uint64_t serial);
 void lk_registration_note_end (lk_registration *self, uint64_t serial);
+void lk_registration_note_move (const lk_proxy *proxy, const uint64_t name[2]);
 
 /*  A request of one claims something, if it was asked before: it waits for a
  *  ping, and keeps silence away for what is left of it and a quarter. */

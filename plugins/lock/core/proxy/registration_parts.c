@@ -243,6 +243,15 @@ lk_registration_note_end (lk_registration *self, uint64_t serial)
     }
 }
 
+void
+lk_registration_note_move (const lk_proxy *proxy, const uint64_t name[2])
+{
+    lk_registration *self = lk_registration_of_app (proxy, (uint32_t) name[0]);
+    if (self) {
+        lk_registration_note_end (self, name[1]);
+    }
+}
+
 /*  -------------------------------------------------------- durations */
 
 static int64_t
