@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED_BYTES = 8 }; /* of a key, in a name */
-
 const lk_client_key *
 lk_client_keys_find (const lk_client_keys *self, const char *public_key)
 {
@@ -36,17 +34,12 @@ lk_client_keys_take (lk_client_keys *self, const lk_message *message,
 bool
 lk_client_keys_allow (const char *public_key, const char *service)
 {
-    char start[sizeof LK_ADDRESS_FAR + 2 * NAMED_BYTES + 1];
-    unsigned char raw[LK_CURVE_RAW_SIZE];
-    int size = snprintf (start, sizeof start, LK_ADDRESS_FAR);
-    if (!lk_curve_raw (public_key, raw)) {
-        return false;
-    }
-    for (size_t i = 0; i < NAMED_BYTES; i++) {
-        size += snprintf (start + size, sizeof start - (size_t) size, "%02x",
-                          raw[i]);
-    }
-    start[size] = '-';
-    return strncmp (service, start, (size_t) size + 1) == 0
-           && service[size + 1] != '\0';
+    char fingerprint[LK_FINGERPRINT_SIZE];
+    char start[sizeof LK_ADDRESS_FAR + LK_FINGERPRINT_SIZE];
+    lk_curve_fingerprint (public_key, fingerprint);
+    const int size =
+        snprintf (start, sizeof start, LK_ADDRESS_FAR "%s-", fingerprint);
+    return fingerprint[0] != '\0'
+           && strncmp (service, start, (size_t) size) == 0
+           && service[size] != '\0';
 }

@@ -68,9 +68,12 @@ on_message (void *user, const lk_message *message)
 
 static const lk_attach_calls calls = {.message = on_message};
 
-/*  A server that does not answer at once may be followed by one that does. */
-#define SERVER_MS 2000
+/*  A server that does not answer may be followed by one that does; a name may
+ *  have several addresses. */
+#define SERVER_MS 5000
 #define PAUSE_MS 100 /* until all are tried again */
+#define MORE "; and others"
+#define MORE_SIZE 20 /* with what is between two of them */
 
 /*  One of several that is there in vain is not waited for. */
 static bool
@@ -111,32 +114,43 @@ attach_to (lk_requester *self, const char *head, const char *endpoint,
     return false;
 }
 
-/*  A key that is not known is what somebody can do something about. */
+/*  Of many servers not all have room. A key that is not known is what somebody
+ *  can do something about. */
 static void
 add_problem (lk_problem *all, const char *endpoint, const lk_problem *one)
 {
     const lk_problem before = *all;
-    if (before.text[0] == '\0') {
+    const size_t size = strlen (before.text);
+    if (size == 0) {
         (void) lk_problem_set (all, LK_SYSTEM, "no server serves us: '%s': %s",
                                endpoint, one->text);
-    } else {
+    } else if (size + strlen (endpoint) + strlen (one->text) + MORE_SIZE
+               < sizeof all->text) {
         (void) lk_problem_set (all, LK_SYSTEM, "%s; '%s': %s", before.text,
                                endpoint, one->text);
+    } else if (strcmp (before.text + size - strlen (MORE), MORE) != 0) {
+        (void) lk_problem_set (all, LK_SYSTEM, "%s" MORE, before.text);
     }
     all->number =
         lk_cli_is_forbidden (before.number) ? before.number : one->number;
 }
 
+/*  One whose domain is not known may be asked where it is. */
 static bool
 attach_to_server (lk_requester *self, const lk_client_file *file, size_t place,
                   int wait_ms, lk_problem *problem)
 {
+    const lk_client_server *server = &file->server[place];
     char head[LK_CLIENT_HEAD_SIZE];
     lk_curve_call call;
+    if (server->domain[0] != '\0'
+        && !lk_client_limit_allows (file->limit, server->domain, problem)) {
+        return false;
+    }
     lk_client_file_head (file, head);
-    lk_client_file_call (file, file->server[place].key, &call);
-    const bool is_there = attach_to (self, head, file->server[place].endpoint,
-                                     &call, wait_ms, problem);
+    lk_client_file_call (file, server->key, &call);
+    const bool is_there =
+        attach_to (self, head, server->endpoint, &call, wait_ms, problem);
     explicit_bzero (&call, sizeof call);
     return is_there;
 }
@@ -160,9 +174,10 @@ static size_t
 first_place (const lk_client_file *file)
 {
     uint64_t drawn = 0;
-    if (is_shared (file, 0)) {
-        lk_random_fill (&drawn, sizeof drawn);
+    if (!is_shared (file, 0)) {
+        return 0;
     }
+    lk_random_fill (&drawn, sizeof drawn);
     return drawn % file->count;
 }
 
@@ -185,60 +200,76 @@ attach_once (lk_requester *self, const lk_client_file *file, int each_ms,
     return is_there;
 }
 
+static bool
+has_server (const lk_client_file *file, const lk_client_server *server)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        if (strcmp (file->server[i].endpoint, server->endpoint) == 0
+            && strcmp (file->server[i].key, server->key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*  Adds servers that were heard of. */
+static void
+hear (lk_client_file *file, lk_beacon *beacon)
+{
+    char line[LK_BEACON_SIZE];
+    lk_client_server server;
+    size_t size;
+    while (beacon != NULL && (size = lk_beacon_next (beacon, line)) > 0) {
+        if (lk_client_file_hears (file, line, size, &server)
+            && !has_server (file, &server)) {
+            (void) !lk_client_file_add (file, &server);
+        }
+    }
+}
+
+/*  Where there are servers it is no matter if there is no network for it. */
+static bool
+open_beacon (lk_beacon **beacon_p, const lk_client_file *file,
+             lk_problem *problem)
+{
+    lk_problem ignored;
+    *beacon_p = NULL;
+    if (file->beacon != 0) {
+        *beacon_p =
+            lk_beacon_new (file->beacon, file->count > 0 ? &ignored : problem);
+    }
+    if (*beacon_p != NULL) {
+        lk_beacon_listen (*beacon_p, LK_ANNOUNCEMENT_BEGIN);
+    }
+    return *beacon_p != NULL || file->count > 0;
+}
+
 /*  Until one does, or that time is over; each was tried then. */
 static bool
-attach_to_any (lk_requester *self, const lk_client_file *file, int wait_ms,
+attach_to_any (lk_requester *self, lk_client_file *file, int wait_ms,
                lk_problem *problem)
 {
     const int64_t until_ms = lk_clock_ms () + wait_ms;
     const int each_ms = wait_ms < SERVER_MS ? wait_ms : SERVER_MS;
+    lk_beacon *beacon;
+    bool is_there = false;
+    if (!open_beacon (&beacon, file, problem)) {
+        return false;
+    }
     self->is_once = true;
-    while (!attach_once (self, file, each_ms, problem)) {
-        if (lk_clock_ms () + PAUSE_MS >= until_ms) {
-            return false;
-        }
+    while (!(is_there = attach_once (self, file, each_ms, problem))
+           && lk_clock_ms () + PAUSE_MS < until_ms) {
         (void) poll (NULL, 0, PAUSE_MS);
-    }
-    return true;
-}
-
-/*  False: it has none. */
-static bool
-has_servers (const lk_client_file *file, lk_problem *problem)
-{
-    if (file->count == 0) {
-        (void) lk_problem_set (problem, LK_INVALID,
-                               "the client file has no 'client/server'");
-        problem->number = EINVAL;
-    }
-    return file->count > 0;
-}
-
-/*  Adds the first server whose beacon is heard until then. */
-static lk_err
-hear_server (lk_client_file *file, int64_t until_ms, lk_problem *problem)
-{
-    char line[LK_BEACON_SIZE];
-    lk_client_server server;
-    lk_beacon *beacon = lk_beacon_new (file->beacon, problem);
-    if (beacon == NULL) {
-        return LK_SYSTEM;
-    }
-    lk_beacon_listen (beacon, LK_ANNOUNCEMENT_BEGIN);
-    while (file->count == 0 && lk_clock_ms () < until_ms) {
-        const size_t size = lk_beacon_next (beacon, line);
-        if (size == 0) {
-            (void) poll (NULL, 0, PAUSE_MS);
-        } else if (lk_client_file_hears (file, line, size, &server)) {
-            (void) !lk_client_file_add (file, &server);
-        }
+        hear (file, beacon);
     }
     lk_beacon_destroy (&beacon);
-    return file->count > 0
-               ? LK_OK
-               : lk_problem_set (problem, LK_TIMEDOUT,
-                                 "no beacon was heard of a server whose key we "
-                                 "have");
+    if (!is_there && file->count == 0) {
+        (void) lk_problem_set (problem, LK_TIMEDOUT,
+                               "no beacon was heard of a server whose key we "
+                               "have");
+        problem->number = ETIMEDOUT;
+    }
+    return is_there;
 }
 
 static bool
@@ -250,9 +281,7 @@ attach_far (lk_requester *self, const char *path, const char *endpoint,
         lk_client_file_read (file, path, problem) == LK_OK
         && (endpoint == NULL
             || lk_client_file_redirect (file, endpoint, problem) == LK_OK)
-        && (file->beacon == 0 || file->count > 0
-            || hear_server (file, lk_clock_ms () + wait_ms, problem) == LK_OK)
-        && has_servers (file, problem)
+        && lk_client_file_check_servers (file, problem) == LK_OK
         && attach_to_any (self, file, wait_ms, problem);
     lk_client_file_clear (file);
     lk_free (file);

@@ -383,9 +383,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
             lk_problem *problem)
 {
     char name[LK_SERVICE_LEN_MAX + 1];
-    if (file->count == 0 && file->beacon == 0) {
-        (void) lk_problem_set (problem, LK_INVALID,
-                               "the client file has no 'client/server'");
+    if (lk_client_file_check_servers (file, problem) != LK_OK) {
         return NULL;
     }
     lk_far_way *self = lk_alloc (sizeof *self);

@@ -317,21 +317,7 @@ bool
 lk_known_servers_allow (const lk_known_servers *self,
                         const lk_known_server *server, lk_problem *problem)
 {
-    if (lk_domain_is_within (self->limit, server->domain)) {
-        return true;
-    }
-    if (is_outside (self, server)) {
-        (void) lk_problem_set (problem, LK_INVALID,
-                               "it is in %s, outside of 'client/domain-limit' "
-                               "%s",
-                               server->domain, self->limit);
-    } else {
-        (void) lk_problem_set (problem, LK_INVALID,
-                               "its location domain is not known, and "
-                               "'client/domain-limit' is %s",
-                               self->limit);
-    }
-    return false;
+    return lk_client_limit_allows (self->limit, server->domain, problem);
 }
 
 bool

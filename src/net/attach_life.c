@@ -99,9 +99,7 @@ send_register (lk_attach *self)
 static void
 seek_next (lk_attach *self)
 {
-    if (lk_link_is_open (&self->link)) {
-        lk_link_pass_over (&self->link);
-    }
+    lk_link_pass_over (&self->link);
     seek (self);
 }
 

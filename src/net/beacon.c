@@ -99,7 +99,8 @@ lk_beacon_new (int port, lk_problem *problem)
     if (!configure (self, port)) {
         (void) lk_problem_set (problem, LK_SYSTEM,
                                "no network interface for beacons on port %d: "
-                               "$ZSYS_INTERFACE names one that can broadcast",
+                               "$ZSYS_INTERFACE names one that can broadcast; "
+                               "or the port is not for us",
                                port);
         lk_beacon_destroy (&self);
     }

@@ -305,14 +305,9 @@ lk_client_file_clear (lk_client_file *self)
 void
 lk_client_file_head (const lk_client_file *self, char head[LK_CLIENT_HEAD_SIZE])
 {
-    unsigned char raw[LK_CURVE_RAW_SIZE] = {0};
-    int size = snprintf (head, LK_CLIENT_HEAD_SIZE, LK_ADDRESS_FAR);
-    (void) lk_curve_raw (self->pair.public_key, raw);
-    for (size_t i = 0; i < 8; i++) {
-        size += snprintf (head + size, LK_CLIENT_HEAD_SIZE - (size_t) size,
-                          "%02x", raw[i]);
-    }
-    snprintf (head + size, LK_CLIENT_HEAD_SIZE - (size_t) size, "-");
+    char fingerprint[LK_FINGERPRINT_SIZE];
+    lk_curve_fingerprint (self->pair.public_key, fingerprint);
+    snprintf (head, LK_CLIENT_HEAD_SIZE, LK_ADDRESS_FAR "%s-", fingerprint);
 }
 
 void

@@ -71,6 +71,16 @@ lk_err lk_client_file_read (lk_client_file *self, const char *path,
                             lk_problem *problem)
     __attribute__ ((warn_unused_result));
 
+/*  Whether there is a way to a server: LK_INVALID and problem. */
+lk_err lk_client_file_check_servers (const lk_client_file *self,
+                                     lk_problem *problem)
+    __attribute__ ((warn_unused_result));
+
+/*  Whether a server of that location domain ("": not known) is within a limit
+ *  ("": there is none); false, and problem. */
+bool lk_client_limit_allows (const char *limit, const char *domain,
+                             lk_problem *problem);
+
 /*  Has it connect with those of `list` instead, "tcp://HOST:PORT" with commas
  *  or blanks between: each by the keys that the file has for that endpoint,
  *  else by those of no certain server, else by that of the server in the same

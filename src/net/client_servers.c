@@ -51,6 +51,39 @@ add (lk_client_file *self, const char *endpoint, const char *key,
     return lk_client_file_add (self, &server);
 }
 
+lk_err
+lk_client_file_check_servers (const lk_client_file *self, lk_problem *problem)
+{
+    if (self->count > 0 || self->beacon != 0) {
+        return LK_OK;
+    }
+    (void) lk_problem_set (problem, LK_INVALID,
+                           "the client file has no 'client/server'");
+    problem->number = EINVAL;
+    return LK_INVALID;
+}
+
+bool
+lk_client_limit_allows (const char *limit, const char *domain,
+                        lk_problem *problem)
+{
+    if (lk_domain_is_within (limit, domain)) {
+        return true;
+    }
+    if (domain[0] != '\0') {
+        (void) lk_problem_set (problem, LK_INVALID,
+                               "it is in %s, outside of 'client/domain-limit' "
+                               "%s",
+                               domain, limit);
+    } else {
+        (void) lk_problem_set (problem, LK_INVALID,
+                               "its location domain is not known, and "
+                               "'client/domain-limit' is %s",
+                               limit);
+    }
+    return false;
+}
+
 void
 lk_client_file_default (lk_client_file *self)
 {

@@ -21,8 +21,7 @@
 
 /*  One that stands in the same host's kernel is there at once, or not. */
 #define CONNECT_MS 0
-#define CONNECT_FAR_MS 2000 /* of another host, one of its addresses, ... */
-#define DOUBLED_MAX 2       /* ... and twice as long each time, so often */
+#define CONNECT_FAR_MS 2000 /* of another host, one of its addresses */
 
 /*  -------------------------------------------------------- the owner */
 
@@ -273,16 +272,6 @@ stop_lookup (lk_link *self)
     }
 }
 
-/*  A server that very many dial at once answers late: to dial anew would add to
- *  that. */
-static int
-connect_ms (const lk_link *self)
-{
-    const unsigned doubled =
-        self->rounds < DOUBLED_MAX ? self->rounds : DOUBLED_MAX;
-    return CONNECT_FAR_MS << doubled;
-}
-
 /*  To its next address. While that is looked up it is LK_OK, too. */
 static lk_err
 connect_far (lk_link *self, lk_problem *problem)
@@ -302,16 +291,17 @@ connect_far (lk_link *self, lk_problem *problem)
         return LK_DISCONNECTED;
     }
     self->dealer =
-        lk_dealer_new (endpoint, self->call, connect_ms (self), problem);
+        lk_dealer_new (endpoint, self->call, CONNECT_FAR_MS, problem);
     self->began_ms = lk_clock_ms ();
     return self->dealer ? LK_OK : LK_SYSTEM;
 }
 
-/*  Keeps why, and whether it was the last of its addresses. */
+/*  Keeps why, and whether it was the last of its addresses. libzmq ends a
+ *  handshake that takes too long as it does one that is wrong. */
 static void
 note_failure (lk_link *self)
 {
-    const bool is_late = lk_clock_ms () - self->began_ms >= connect_ms (self);
+    const bool is_late = lk_clock_ms () - self->began_ms >= CONNECT_FAR_MS;
 
     if (self->state == LK_DEALER_OVER) {
         return;
@@ -320,7 +310,7 @@ note_failure (lk_link *self)
         (void) lk_problem_set (&self->why, LK_SYSTEM,
                                "it does not know our key");
         self->why.number = EACCES;
-    } else if (self->state == LK_DEALER_DENIED) {
+    } else if (self->state == LK_DEALER_DENIED && !is_late) {
         (void) lk_problem_set (&self->why, LK_SYSTEM,
                                "it has another key than we know, or is no "
                                "server of clients");
@@ -368,11 +358,12 @@ connect_any (lk_link *self, lk_problem *problem)
 void
 lk_link_pass_over (lk_link *self)
 {
-    if (self->numbers) {
-        if (lk_link_is_open (self) && self->state <= LK_DEALER_UP) {
-            note_failure (self);
-        }
-    } else if (lk_link_has_others (self)) {
+    if (!lk_link_is_open (self)) {
+        return;
+    }
+    if (self->numbers && self->state <= LK_DEALER_UP) {
+        note_failure (self);
+    } else if (!self->numbers && lk_link_has_others (self)) {
         self->first = (self->used + 1) % endpoint_count (self);
     }
 }

@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/*  CZMQ takes no more in a datagram. */
-#define LEN_MAX 255
-
 bool
 lk_announcement_write (const lk_announcement *self,
                        char text[LK_ANNOUNCEMENT_SIZE])
@@ -20,7 +17,7 @@ lk_announcement_write (const lk_announcement *self,
                                LK_ANNOUNCEMENT_BEGIN "%s %s %s %s",
                                self->cluster[0] != '\0' ? self->cluster : "-",
                                self->host, self->address, self->fingerprint);
-    return size <= LEN_MAX;
+    return size < LK_ANNOUNCEMENT_SIZE;
 }
 
 /*  Takes a word that is there, of at most so many bytes with its end. */
@@ -40,9 +37,9 @@ take_word (const char **text, char *word, size_t size)
 bool
 lk_announcement_read (lk_announcement *self, const char *data, size_t size)
 {
-    char line[LEN_MAX + 1];
+    char line[LK_ANNOUNCEMENT_SIZE];
     const char *at = line + strlen (LK_ANNOUNCEMENT_BEGIN);
-    if (size > LEN_MAX) {
+    if (size >= sizeof line) {
         return false;
     }
     memcpy (line, data, size);

@@ -85,6 +85,6 @@ unmet lockkeeper.1 "it is in ..., outside of 'client/domain-limit' ..." \
     'it stops, or serves as many as it can' \
     'no beacon was heard of a server whose key we have' \
     "no network interface for beacons on port ...: \$ZSYS_INTERFACE names \
-one that can broadcast"
+one that can broadcast; or the port is not for us"
 unmet lockkeeper.1 "'clients/key' has the key of '...' twice" \
     "'hosts/domain' has '...' twice"

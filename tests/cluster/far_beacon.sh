@@ -60,10 +60,13 @@ file () {
 
 check 'a client file' new_client
 file "server-key = \"$key\"" 'beacon = 7413'
+check 'that is a right file' says 0 'right: its key is' \
+    "$lockkeeper" config verify --client "$file"
 check 'a server is heard of' far run x -- true
 check 'also for a look' far wait-ready --timeout 10
 file "server = \"tcp://10.77.1.1:1 $key\"" 'beacon = 7413'
 check 'one that is elsewhere than the file says' far run x -- true
+check 'that, too, for a look' far wait-ready --timeout 10
 file "server-key = \"$(cat "$work/key")\"" 'beacon = 7413'
 check 'one whose key the file has not' says 124 \
     'no beacon was heard of a server whose key we have' \

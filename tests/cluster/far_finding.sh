@@ -254,6 +254,11 @@ check 'a key that is not known' says 1 \
 chmod 640 "$file"
 check 'a file that others may read' says 1 'chmod 600' verify
 chmod 600 "$file"
+file 'domain = nz' 'domain-limit = nz' \
+    "server = \"tcp://127.0.0.1:${port[h1]} ${key[h1]} au.sydney\""
+check 'a look keeps within the limit, too' says 125 \
+    "it is in au.sydney, outside of 'client/domain-limit' nz" client list
+check 'a trial as well' says 1 "outside of 'client/domain-limit'" verify
 file
 check 'a file without servers' says 1 "has no 'client/server'" verify
 check 'none' says 125 'cannot open the client file' \

@@ -8,7 +8,9 @@
 
 #include "lib/suite.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 /*  -------------------------------------------------------- registration */
@@ -468,6 +470,31 @@ START_TEST (another_server)
 }
 END_TEST
 
+/*  A port that takes connections and says nothing is no matter of keys. */
+START_TEST (mute_server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl (INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int fd = socket (AF_INET, SOCK_STREAM, 0);
+    const lk_session_options options = {.client = fake.file,
+                                        .connect_ms = 3500};
+    ck_assert_int_eq (bind (fd, (struct sockaddr *) &address, size), 0);
+    ck_assert_int_eq (listen (fd, 100), 0);
+    ck_assert_int_eq (getsockname (fd, (struct sockaddr *) &address, &size), 0);
+    kill_server (0);
+    kill_server (1);
+    snprintf (fake.server[0].endpoint, sizeof fake.server[0].endpoint,
+              "tcp://127.0.0.1:%d", ntohs (address.sin_port));
+    write_file ();
+    ck_assert_ptr_null (lk_session_new (&options));
+    ck_assert_int_ne (errno, EACCES);
+    ck_assert_ptr_nonnull (
+        strstr (lk_session_problem (NULL), "it does not answer"));
+    ck_assert_int_eq (close (fd), 0);
+}
+END_TEST
+
 /*  -------------------------------------------------------- processes */
 
 /*  It sees until when its parent believes, and says nothing. */
@@ -590,6 +617,7 @@ main (void)
     tcase_add_test (tcase, no_lock_without_a_lease);
     tcase_add_test (tcase, nobody_serves);
     tcase_add_test (tcase, another_server);
+    tcase_add_test (tcase, mute_server);
     tcase_add_test (tcase, child);
     tcase_add_test (tcase, own_poll);
     tcase_add_test (tcase, where);

@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define ASK_MS 1000
-#define LOOK_MS 200 /* that long a look may take, whatever --timeout says */
+#define ASK_FAR_MS 5000 /* a name may have several addresses */
+#define LOOK_MS 200     /* that long a look may take, whatever --timeout says */
 #define PAUSE_MS 100
 #define REASON_SIZE 700
 
@@ -88,7 +89,9 @@ static int
 time_left (const waiter *self)
 {
     const int64_t left = self->until_ms - lk_clock_ms ();
-    return left < LOOK_MS ? LOOK_MS : left < ASK_MS ? (int) left : ASK_MS;
+    const int ask_ms =
+        lk_cli_is_far (self->options->endpoint) ? ASK_FAR_MS : ASK_MS;
+    return left < LOOK_MS ? LOOK_MS : left < ask_ms ? (int) left : ask_ms;
 }
 
 static void

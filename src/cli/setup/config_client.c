@@ -96,6 +96,10 @@ static int
 try_all (const lk_client_file *file, bool json)
 {
     int code = LK_EXIT_OK;
+    if (file->count == 0) {
+        return lk_cli_fail (LK_EXIT_NO,
+                            "the client file has no 'client/server'");
+    }
     for (size_t i = 0; i < file->count; i++) {
         if (!try_server (file, i, json)) {
             code = LK_EXIT_NO;
@@ -110,9 +114,8 @@ static lk_err
 read_file (lk_client_file *file, const char *path, lk_problem *problem)
 {
     const lk_err error = lk_client_file_read (file, path, problem);
-    return error == LK_OK && file->count == 0 ? lk_problem_set (
-               problem, LK_INVALID, "the client file has no 'client/server'")
-                                              : error;
+    return error == LK_OK ? lk_client_file_check_servers (file, problem)
+                          : error;
 }
 
 static void
@@ -140,14 +143,14 @@ lk_cli_config_client (const lk_options *options)
     lk_problem problem = {.text = ""};
     const char *path = options->client;
     lk_client_file *file = lk_alloc (sizeof *file);
-    int code = LK_EXIT_FAILED;
+    int code;
     const lk_err error = read_file (file, path, &problem);
     if (error == LK_OK || error == LK_INVALID) {
         tell_file (path, file, error == LK_OK ? NULL : problem.text,
                    options->json);
         code = error == LK_OK ? LK_EXIT_OK : LK_EXIT_NO;
     } else {
-        lk_cli_fail (0, "%s", problem.text);
+        code = lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
     }
     if (error == LK_OK && options->connect) {
         code = try_all (file, options->json);

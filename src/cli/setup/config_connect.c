@@ -26,15 +26,12 @@ typedef struct {
     bool is_wrong;
 } trial;
 
-/*  `answer`: of who is there; NULL: `what` is wrong there. */
+/*  `host` is there; NULL: `what` is wrong there. */
 static void
-tell (trial *self, const char *where, const lk_message *answer,
-      const char *what)
+tell (trial *self, const char *where, const char *host, const char *what)
 {
-    self->is_wrong |= answer == NULL;
-    lk_cli_tell_trial (self->json, where,
-                       answer != NULL ? lk_text_of (answer, "host") : NULL,
-                       what);
+    self->is_wrong |= host == NULL;
+    lk_cli_tell_trial (self->json, where, host, what);
 }
 
 /*  -------------------------------------------------------- trying */
@@ -49,10 +46,7 @@ try_own (trial *self)
         tell (self, endpoint, NULL, problem.text);
         return;
     }
-    lk_message *row = lk_message_row_new ();
-    lk_message_set_text (row, "host", lk_requester_host (asker));
-    tell (self, endpoint, row, "for its own processes");
-    lk_message_destroy (&row);
+    tell (self, endpoint, lk_requester_host (asker), "for its own processes");
     lk_requester_destroy (&asker);
 }
 
@@ -85,7 +79,8 @@ try_neighbour (trial *self, const char *address)
         means = "without keys";
         answer = ask (self, address, true, &problem);
     }
-    tell (self, address, answer, answer != NULL ? means : problem.text);
+    tell (self, address, answer != NULL ? lk_text_of (answer, "host") : NULL,
+          answer != NULL ? means : problem.text);
     lk_message_destroy (&answer);
 }
 
