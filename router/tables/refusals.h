@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is refused tries again, several times a second if it has many
+ *  A router that is refused tries again, several times a second if it has many
  *  neighbours: each refusal is logged once, and then seldom. A new key for each
  *  try fills no disk: there are so many lines a minute, and no more.
  *  Pure.

@@ -95,7 +95,7 @@ void lk_book_wait_on (lk_lock *lock, int64_t now_ms);
 /*  The open change of type has failed, or is waited for from now on. */
 void lk_book_refuse_change (lk_lock *lock, lk_err error, int64_t now_ms);
 
-/*  What a failure says, and its text for the user. */
+/*  The error that a failure names; its text is kept for the user. */
 lk_err lk_book_read_failure (lk_book *self, const lk_message *message);
 
 /*  Sends the LOCK or UNLOCK that is open, once more. */

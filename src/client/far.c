@@ -315,7 +315,7 @@ turn_objection (const lk_way *way, const lk_lock *lock)
     return lk_far_turn_objection ((const lk_far_way *) way, lock);
 }
 
-/*  What the words of an error say of this host is true of the server's. */
+/*  The words of an error are about this host: here it is the server's. */
 static const char *
 loss (lk_err error)
 {

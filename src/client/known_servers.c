@@ -305,7 +305,7 @@ is_better (const lk_known_servers *self, const lk_known_server *one,
 
 /*  -------------------------------------------------------- choosing */
 
-/*  What is not known to be outside may be asked where it is. */
+/*  A server that is not known to be outside may be asked where it is. */
 static bool
 is_outside (const lk_known_servers *self, const lk_known_server *it)
 {

@@ -379,8 +379,8 @@ try_nearer (lk_servers *self, int latest, int64_t now_ms)
     }
 }
 
-/*  What was tried is not needed any more, or is tried anew; the one that is
- *  used was, in vain. */
+/*  Those that were tried are not needed any more, or are tried anew; the one
+ *  that is used was, in vain. */
 static void
 turn (lk_servers *self, bool is_wanted, int latest)
 {

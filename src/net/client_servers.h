@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What client_file.h tells of servers, and this for it alone.
+ *  The calls of client_file.h about servers, and this one for it alone.
  */
 
 #ifndef LK_CLIENT_SERVERS_H

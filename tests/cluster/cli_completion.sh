@@ -79,7 +79,7 @@ check 'files of --config' offers "$work/some_file" \
 check 'files to verify' offers "$work/some_file" config verify "$work/some"
 check 'ahead of the verb' offers --client --
 check 'a client file' offers "$work/some_file" --client "$work/some"
-check 'likewise' offers "$work/some_file" --client = "$work/some"
+check 'a client file behind =' offers "$work/some_file" --client = "$work/some"
 check 'verbs behind it' offers 'run unlock' --client "$work/some_file" ''
 check 'what they take' offers '--shared -run' \
     --client = "$work/some_file" run x --

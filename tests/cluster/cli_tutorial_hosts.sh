@@ -14,7 +14,8 @@ root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=tests/cluster/page_tap.sh
 . "$root/tests/cluster/page_tap.sh"
 
-#   Whoever restarts a router ahead of that has been quicker than people are.
+#   A router is restarted once the keys are known: people are slower than this
+#   test.
 keys_are_known () {
     [ "$(at h1 lockkeeper settings get router/key | wc -l)" = 3 ]
 }

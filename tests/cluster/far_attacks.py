@@ -20,6 +20,8 @@ from far_client import HANG_S, Client
 ROUTER = int(os.environ["ROUTER"])
 KEYS = pair()
 RATE, FLOOD_S = 200, 1.5
+LEASE_MS = 20000   # wanted: it has as much as its host
+LINES_A_MINUTE = 32
 
 
 def descriptors():
@@ -34,12 +36,19 @@ def memory_kib():
                         if line.startswith("VmRSS")).split()[1])
 
 
+def logged_refusals():
+    """Lines of the router's log."""
+    with open(f"{os.environ['WORK']}/h1/router.log", encoding="utf-8") as log:
+        return sum("clients: refused" in line for line in log)
+
+
 #   ------------------------------------------------------------ floods
 
 
 def floods():
     """Connections of nobody cost others little, and leave nothing."""
-    one = entered(keys=KEYS, name="floods")
+    one = entered(keys=KEYS, name="floods", lease=LEASE_MS)
+    refused = logged_refusals()
     place, key = (f"{NET}.1", 7412), server_key("h1")
     before, kib = descriptors(), memory_kib()
     for kind in ("half", "curve"):
@@ -47,11 +56,12 @@ def floods():
         threads = [threading.Thread(target=lambda kind=kind: said.append(
             flood(kind, place, key, RATE, FLOOD_S)))]
         threads[0].start()
-        times = []
+        times, failed = [], None
         while threads[0].is_alive():
             began = time.monotonic()
             answer = one.lock("flood")
             if not answer or answer.command != "LOCKED":
+                failed = answer
                 break
             times.append(time.monotonic() - began)
             one.unlock(answer.serial)
@@ -60,18 +70,19 @@ def floods():
         count, heard = said[0]
         times.sort()
         print(f"# {kind}: {count} connections, a lock in "
-              f"{1000 * times[len(times) // 2]:.1f} ms", flush=True)
+              f"{1000 * times[len(times) // 2] if times else 0:.1f} ms",
+              flush=True)
         check(f"{kind}: a flood of them", count > RATE * FLOOD_S * 0.5, count)
         check(f"{kind}: none is heard", heard == 0, heard)
-        check(f"{kind}: locks go on", len(times) > 5, times)
+        check(f"{kind}: locks go on", not failed and len(times) > 5,
+              (failed, times))
     check("no descriptor is left of them", await_(
         lambda: descriptors() <= before + 2), (before, descriptors()))
     check("and little memory", memory_kib() < kib + 16384,
           (kib, memory_kib()))
     hears("who was there is there", one.lease(), "LOCKLEASE")
-    with open(f"{os.environ['WORK']}/h1/router.log", encoding="utf-8") as log:
-        lines = sum("clients: refused" in line for line in log)
-    check("which fill no log", lines <= 200, lines)
+    lines = logged_refusals() - refused
+    check("which fill no log", lines <= 2 * LINES_A_MINUTE, lines)
     one.ask("LOCKGOODBYE")
     one.close()
 
@@ -126,11 +137,11 @@ def say_again(said, size=None):
 
 
 def replay():
-    """What was recorded is of no use."""
+    """Recorded bytes are of no use."""
     tap = Tap()
     one = Client(f"tcp://{NET}.101:7412", server_key("h1"), KEYS, "recorded")
     hears("a session that is recorded", one.enter(), "READY")
-    one.register()
+    one.register(lease=LEASE_MS)
     held = hears("holds a lock", one.lock("recorded"), "LOCKED")
     given = hears("and another", one.lock("given"), "LOCKED")
     hears("that it gives back", one.unlock(given.serial), "UNLOCKED")

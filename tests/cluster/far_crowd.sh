@@ -32,6 +32,7 @@ make_file () {
     key=$("$lockkeeper" client new "$file" 2>/dev/null) &&
         "$lockkeeper" clients add crowd "$key" | grep server >>"$file" ||
         return
+    echo '    order = listed' >>"$file"
     for host in h1 h2 h3; do
         port=$(grep -o '127\.0\.0\.1:[0-9]*' "$file" | sed -n "${host#h}p")
         sed -i "s|listen-clients = .*|listen-clients = tcp://$port|" \
@@ -42,8 +43,10 @@ make_file () {
 restart () {
     "$lockkeeper" sandbox restart "$1" &&
         LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/$1/router \
-            "$lockkeeper" wait-ready --timeout 60 ||
+            "$lockkeeper" wait-ready --timeout 60 || {
         tail -n 3 "$LOCKKEEPER_SANDBOX/$1/router.log"
+        return 1
+    }
 }
 
 #   sessions HOST: so many it serves.

@@ -202,7 +202,7 @@ check 'all that come are told' settings authenticated
 file "server = \"tcp://127.0.0.1:${port[h1]} ${key[h1]}\"" \
     'domain = au.perth.dh4.rack3'
 check 'a lock' hold listed
-check 'by the nearest, which the first one told of' is_held listed h2
+check 'by the nearest, which the first one told of' await is_held listed h2
 mapfile -t killed < <(pids_of h2)
 kill -KILL "${killed[@]}"
 check 'that is killed: by the next one up' await is_held listed h3

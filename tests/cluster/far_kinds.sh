@@ -22,6 +22,7 @@ key=$(sed -n 's/.*public-key = "\(.*\)"/\1/p' "$file")
 for number in 1 2 3; do
     server "h$number" "$net.$number"
 done
+echo '    order = listed' >>"$file"
 check 'its key is added' at h1 clients add m1 "$key"
 check 'locks can be had from there' client wait-ready --timeout 30
 

@@ -76,7 +76,7 @@ typed () {
 #   looks COMMAND: it changes nothing, so that it may be repeated.
 looks () {
     [[ $1 =~ ^lockkeeper\ (status|list|show|cluster\ members|settings\ get|run|\
-cluster\ recover$) ]]
+--client\ [^\ ]*\ run|cluster\ recover$) ]]
 }
 answers_once () {
     typed "$1"

@@ -148,6 +148,7 @@ def make_machines():
                               re.MULTILINE))
     for turn, host in enumerate(HOSTS):
         with client_file(host).open("a") as file:
+            file.write("    order = listed\n")
             for server in HOSTS[turn:] + HOSTS[:turn]:
                 file.write(f'    server = "{servers[server]}"\n')
         settings = sandbox() / host / "lockkeeper.conf"

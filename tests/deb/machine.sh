@@ -42,7 +42,8 @@ add_m1 () {
 }
 check 'h1: lets it in' within 20 add_m1
 #   h3 first, which has its power cut below: other tests go on on h1.
-sort -r "$work/m1.servers" >>"$(root_of m1)/root/client"
+{ sort -r "$work/m1.servers" && echo '    order = listed'; } \
+    >>"$(root_of m1)/root/client"
 #   m1 VERB...: of the command there.
 m1 () {
     on m1 lockkeeper --client /root/client "$@"

@@ -108,8 +108,6 @@ for host in h2 h3; do
     check "$host: and would have by itself" within 5 \
         no on "$host" test -e /var/lib/lockkeeper/join
 done
-# shellcheck source=tests/deb/machine.sh
-. tests/deb/machine.sh
 check 'the router tells which hosts it sees' within 5 \
     status_has h1 router 'host h1 sees 3 of 3 hosts'
 check 'the lock service tells that locks can be had' within 5 \

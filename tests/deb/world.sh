@@ -132,7 +132,7 @@ make_group () {
     mkdir -p "$groups/lkdeb-$$/$1"
 }
 
-#   What systemd finds when it starts, as in a container. What is behind the
+#   The container that systemd finds when it starts. A command behind the
 #   address is started instead.
 #   shellcheck disable=SC2016
 begin='

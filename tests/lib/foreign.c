@@ -10,12 +10,17 @@
 #include "util/assert.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
+
+/*  A socket that was destroyed leaves its port soon, but not at once. */
+#define BIND_TRIES 200
+#define BIND_MS 50
 
 struct lk_context {
     void *zmq;
@@ -130,8 +135,15 @@ void
 lk_socket_bind (lk_socket *self, const char *endpoint)
 {
     size_t size = sizeof self->endpoint;
-    int rc = zmq_bind (self->zmq, endpoint);
+    int rc = -1;
 
+    for (int i = 0; i < BIND_TRIES && rc != 0; i++) {
+        rc = zmq_bind (self->zmq, endpoint);
+        if (rc != 0) {
+            LK_ASSERT (zmq_errno () == EADDRINUSE);
+            (void) poll (NULL, 0, BIND_MS);
+        }
+    }
     LK_ASSERT (rc == 0);
     rc = zmq_getsockopt (self->zmq, ZMQ_LAST_ENDPOINT, self->endpoint, &size);
     LK_ASSERT (rc == 0);

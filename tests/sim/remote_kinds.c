@@ -54,7 +54,7 @@ sim_remote_wish (sim_world *world, const sim_remote *self, uint8_t object,
 
 /*  -------------------------------------------------------- changes of type */
 
-/*  One sometimes takes the place of another one. */
+/*  A change sometimes takes the place of another one. */
 bool
 sim_remote_changes (sim_world *world, sim_remote *self, sim_want *want)
 {

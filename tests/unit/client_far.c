@@ -314,11 +314,7 @@ START_TEST (refused)
     ck_assert_int_eq (lk_lock_request (session, "thing", 5, NULL, &lock),
                       LK_OK);
     quiet_until (session, 0, "LOCK ");
-    lk_message *word;
-    WITH_LOCK (
-        word = new_word (&fake.server[0], "LOCKFAILED", fake.lock[0].serial);
-        lk_message_set_text (word, "error", "full");
-        send_back (&fake.server[0], word, "lock"));
+    fail_lock ("full", 0);
     const lk_lock_event event = next_event (session);
     ck_assert_int_eq (event.kind, LK_EVENT_FAILED);
     ck_assert_int_eq (event.error, LK_FULL);
@@ -361,11 +357,8 @@ START_TEST (short_wait)
                                        &lock),
                       LK_OK);
     quiet_until (session, 0, "\"wait\":0");
-    lk_message *word;
-    WITH_LOCK (
-        word = new_word (&fake.server[0], "LOCKFAILED", fake.lock[0].serial);
-        lk_message_set_text (word, "error", "full"); fake.is_full = false;
-        send_back (&fake.server[0], word, "lock"));
+    fail_lock ("full", 0);
+    WITH_LOCK (fake.is_full = false);
     ck_assert_int_eq (next_event (session).kind, LK_EVENT_GRANTED);
     quiet_until (session, 0, "\nUNLOCK "); /* of the first one */
     quiet_for (session, 1000);
@@ -566,16 +559,6 @@ START_TEST (where)
     unsetenv ("LOCKKEEPER_ENDPOINT");
 }
 END_TEST
-
-static TCase *
-add_case (Suite *suite, const char *name)
-{
-    TCase *tcase = tcase_create (name);
-    tcase_add_checked_fixture (tcase, set_up, tear_down);
-    tcase_set_timeout (tcase, 2 * HANG_MS / 1000);
-    suite_add_tcase (suite, tcase);
-    return tcase;
-}
 
 static void
 add_moves (Suite *suite)

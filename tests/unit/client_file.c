@@ -307,7 +307,7 @@ START_TEST (made)
 }
 END_TEST
 
-/*  One of 85 keys would. */
+/*  Of 85 keys one would. */
 START_TEST (no_key_is_an_option)
 {
     for (int i = 0; i < 800; i++) {

@@ -605,16 +605,23 @@ get_lock (lk_session *session)
     return lock;
 }
 
-/*  Nothing is told until that is heard. */
+/*  Nothing is told until that is heard, so often. */
 FAKE void
-quiet_until (lk_session *session, size_t place, const char *text)
+quiet_until_often (lk_session *session, size_t place, const char *text,
+                   int count)
 {
     lk_lock_event event;
     const int64_t end_ms = lk_clock_ms () + HANG_MS;
-    while (heard (place, text) == 0 && lk_clock_ms () < end_ms) {
+    while (heard (place, text) < count && lk_clock_ms () < end_ms) {
         ck_assert_int_eq (lk_session_poll (session, 20, &event), LK_EVENT_NONE);
     }
-    ck_assert_int_gt (heard (place, text), 0);
+    ck_assert_int_ge (heard (place, text), count);
+}
+
+FAKE void
+quiet_until (lk_session *session, size_t place, const char *text)
+{
+    quiet_until_often (session, place, text, 1);
 }
 
 FAKE void
@@ -633,6 +640,31 @@ next_event (lk_session *session)
     lk_lock_event event;
     (void) lk_session_poll (session, HANG_MS, &event);
     return event;
+}
+
+/*  The first server says that what it heard first has failed; 0: no turn. */
+FAKE void
+fail_lock (const char *error, int64_t turn)
+{
+    lk_message *word;
+    WITH_LOCK (
+        word = new_word (&fake.server[0], "LOCKFAILED", fake.lock[0].serial);
+        lk_message_set_text (word, "error", error); if (turn > 0) {
+            lk_message_set_number (word, "turn", turn);
+        } send_back (&fake.server[0], word, "lock"));
+}
+
+/*  -------------------------------------------------------- suites */
+
+/*  Of so many tests, each with servers of its own. */
+FAKE TCase *
+add_case (Suite *suite, const char *name)
+{
+    TCase *tcase = tcase_create (name);
+    tcase_add_checked_fixture (tcase, set_up, tear_down);
+    tcase_set_timeout (tcase, 2 * HANG_MS / 1000);
+    suite_add_tcase (suite, tcase);
+    return tcase;
 }
 
 #endif

@@ -316,7 +316,7 @@ START_TEST (one_key)
 }
 END_TEST
 
-/*  What left the list is the last resort, and forgotten in the end. */
+/*  A server that left the list is the last resort, and forgotten in the end. */
 START_TEST (gone)
 {
     lists ("a", "k1", "");
@@ -426,8 +426,8 @@ END_TEST
 
 /*  -------------------------------------------------------- a limit */
 
-/*  What is outside is not even connected with; what is not known to be may be
- *  asked, and is not used. */
+/*  A server outside is not even connected with; one whose domain is not known
+ *  may be asked, and is not used. */
 START_TEST (limit)
 {
     lk_problem problem = {.text = ""};

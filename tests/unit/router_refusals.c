@@ -6,9 +6,9 @@
 
 #include "refusals.h"
 
-#include <check.h>
+#include "lib/suite.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 
 static lk_refusals all;
 
@@ -73,9 +73,5 @@ main (void)
 
     Suite *suite = suite_create ("refusals");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (suite);
 }

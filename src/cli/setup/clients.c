@@ -273,7 +273,7 @@ count_of (const clients *self, const char *name)
     return count;
 }
 
-/*  What is printed is for the client's file, and nothing else. */
+/*  Nothing is printed but what the client's file needs. */
 static int
 enter (clients *self, lk_requester *asker, const lk_options *options,
        const char *key)

@@ -38,13 +38,13 @@ int lk_cli_config_get (const lk_options *options);
 int lk_cli_config_set (const lk_options *options);
 int lk_cli_config_verify (const lk_options *options);
 
-/*  What came of a trial: that host is there, and `what` it does; NULL: `what`
+/*  The outcome of a trial: that host is there, and `what` it does; NULL: `what`
  *  is wrong there. */
 void lk_cli_tell_trial (bool json, const char *where, const char *host,
                         const char *what);
 
-/*  What is wrong with the client file that the options name, or with servers in
- *  it. */
+/*  Says what is wrong with the client file that the options name, or with
+ *  servers in it. */
 int lk_cli_config_client (const lk_options *options);
 
 /*  Tries the keys and connections of a configuration that is right, and says

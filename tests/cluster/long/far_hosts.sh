@@ -28,7 +28,10 @@ make_machine () {
     local key
     plug m1 && key=$("$lockkeeper" client new "$file" 2>/dev/null) &&
         on h1 clients add m1 "$key" | grep server >>"$file"
-    [ "$(grep -c '^ *server = ' "$file")" = 3 ] || cat "$file"
+    [ "$(grep -c '^ *server = ' "$file")" = 3 ] || {
+        cat "$file"
+        return 1
+    }
 }
 check 'a machine without a router' make_machine
 

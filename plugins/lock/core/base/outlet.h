@@ -58,8 +58,8 @@ void lk_out_alert (lk_core *core, const lk_lock_message *message);
 /*  A held ticket, whose host is given up. */
 void lk_out_dropped (lk_core *core, const lk_ticket *ticket);
 
-/*  What an application that is silent had asked for, with names that live until
- *  the next step. */
+/*  A request of an application that is silent, with names that live until the
+ *  next step. */
 void lk_out_ended (lk_core *core, uint32_t app, const lk_asked *asked);
 
 /*  Bytes of others, for a trace; of a name without zone and context only
