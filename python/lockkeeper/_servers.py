@@ -33,6 +33,8 @@ _LOOK_MS = 50  # while one is tried
 _SILENT_MS = 2000  # what does not answer for so long is dialled anew
 _IDLE_MS = 5000  # nothing was said to it for so long: hang up
 _SEEK_MS = 500  # one that ended the connection is sought that often
+_CONNECT_MS = 2000  # with one of its addresses, ...
+_DOUBLED_MAX = 2  # ... and twice as long each time, so often
 _LINGER_MS = 500
 
 _UNKNOWN = "it does not know our key"
@@ -69,7 +71,9 @@ class Server(Attach):
         self.why = "it does not answer"
         self.dials = 0  # in vain
         self.dials_before = 0  # ... when it was tried
-        self._opened = 0  # since it was up
+        self._opened = 0  # since it was up, ...
+        self._opened_ms = NEVER  # ... the last time, ...
+        self._dial_ms = 0  # ... and has so long
         self.said_ms = NEVER  # something was said to it last, ...
         self.asked_ms = NEVER  # ... or first since it was heard; NEVER
         self.ready_ms = NEVER  # it was up first
@@ -94,13 +98,15 @@ class Server(Attach):
         """Whether it can be spoken with."""
         return self.state == READY
 
-    def _note_end(self) -> None:
+    def _note_end(self, now_ms: int) -> None:
         if self.link.was_up:
             self.why = "it does not answer"
         elif self.link.ended_by == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             self.why = _UNKNOWN
         elif self.link.ended_by == zmq.EVENT_CLOSED:
-            self.why = "connection refused"
+            is_late = now_ms - self._opened_ms >= self._dial_ms
+            self.why = "connection timed out" if is_late \
+                else "connection refused"
         else:
             self.why = _DENIED
 
@@ -111,7 +117,7 @@ class Server(Attach):
                 self.connected(now_ms)
             elif word == _link.DOWN:
                 if not self.is_up:
-                    self._note_end()
+                    self._note_end(now_ms)
                     self.dials += 1
                 self.disconnected(now_ms)
             else:
@@ -120,22 +126,34 @@ class Server(Attach):
         heard, self._heard = self._heard, []
         return heard
 
-    def redial(self) -> None:
+    @property
+    def _is_name(self) -> bool:
+        return not _client_file.is_numeric(self.endpoint)
+
+    def redial(self, now_ms: int) -> None:
         """A name may have addresses of two kinds, which are tried in turn; one
         that has none is not told by an event."""
-        self.reopen = self.state == SEEKING \
-            and not _client_file.is_numeric(self.endpoint)
+        if self.state == SEEKING and self._is_name \
+                and now_ms - self._opened_ms >= self._dial_ms:
+            self.reopen = True
+
+    def _open(self, now_ms: int) -> None:
+        """A server that very many dial at once answers late: to dial anew soon
+        would add to that."""
+        ipv6 = "[" in self.endpoint \
+            or (self._is_name and self._opened % 2 == 1)
+        rounds = self._opened // 2 if self._is_name else self._opened
+        self._dial_ms = _CONNECT_MS << min(rounds, _DOUBLED_MAX)
+        self._opened_ms = now_ms
+        self._opened += 1
+        if not self.link.open(self.endpoint, self._dial_ms, ipv6):
+            self.disconnected(now_ms)
 
     def flush(self, now_ms: int) -> None:
         """What is to be sent leaves now."""
         if self.reopen:
             self.reopen = False
-            ipv6 = "[" in self.endpoint or (
-                self._opened % 2 == 1
-                and not _client_file.is_numeric(self.endpoint))
-            self._opened += 1
-            if not self.link.open(self.endpoint, ipv6):
-                self.disconnected(now_ms)
+            self._open(now_ms)
         for frame in self.take_frames():
             self.link.send(frame)
 
@@ -236,7 +254,7 @@ class Servers:
                 or server.state == REFUSED:
             self._hang_up(server, now_ms)
         elif server.dials == server.dials_before:
-            server.redial()
+            server.redial(now_ms)
         about.turn()
 
     def _count_tried(self, now_ms: int) -> int:

@@ -161,9 +161,11 @@ class FakeLink:
         self.before_close = None
         self.words = []
         self.sent = []
+        self.dials = []  # how long each of them may take
 
-    def open(self, endpoint, ipv6):
+    def open(self, endpoint, connect_ms, ipv6):
         self.is_open, self.ipv6 = True, ipv6
+        self.dials.append(connect_ms)
         return True
 
     def close_socket(self, linger_ms):
@@ -207,6 +209,12 @@ class Choices(unittest.TestCase):
         chosen = self.all.choose(is_wanted, latest, self.now)
         self.all.flush(self.now)
         return chosen
+
+    def alone(self, endpoint="tcp://h0:1"):
+        """There is one server, which is tried."""
+        del self.all.known.all[1:]
+        self.all.known.find(0).endpoint = endpoint
+        self.choose()
 
     def open(self):
         """Those that are connected, or being."""
@@ -312,6 +320,61 @@ class Listed(Choices):
         self.assertFalse(self.links[0].ipv6)
         self.choose(ms=2000)
         self.assertTrue(self.links[0].ipv6)
+
+    def choose_until(self, ms):
+        """Looks as often as a session does."""
+        while self.now < NOW + ms:
+            self.choose(ms=50)
+
+    def test_patience(self):
+        """each dial of a name has twice the time when both kinds of address
+        were in vain, and is not replaced before"""
+        self.alone()
+        for ms, dials in ((0, [2000]), (1950, [2000]), (2000, [2000] * 2),
+                          (3950, [2000] * 2), (4000, [2000] * 2 + [4000]),
+                          (7950, [2000] * 2 + [4000]),
+                          (8000, [2000] * 2 + [4000] * 2),
+                          (12000, [2000] * 2 + [4000] * 2 + [8000])):
+            self.choose_until(ms)
+            self.assertEqual(self.links[0].dials, dials, ms)
+
+    def test_numeric(self):
+        """each dial of an address has twice the time of the one before, up to
+        eight seconds, until it is up"""
+        self.alone("tcp://10.0.0.1:1")
+        for _ in range(4):
+            self.be_down(0)
+            self.choose()
+            self.choose(ms=500)
+        self.assertEqual(self.links[0].dials, [2000, 4000, 8000, 8000, 8000])
+        self.be_up(0)
+        self.choose()
+        self.be_down(0)
+        self.choose()
+        self.assertEqual(self.links[0].dials[5:], [2000])
+
+    def test_late(self):
+        """one that did not answer in the time of its dial did not refuse"""
+        self.alone("tcp://10.0.0.1:1")
+        for dial_ms in 2000, 4000:
+            self.be_down(0)
+            self.choose(ms=dial_ms - 1)
+            self.assertIn(": connection refused", self.all.problem())
+            self.choose(ms=500)
+        self.be_down(0)
+        self.choose(ms=8000)
+        self.assertIn(": connection timed out", self.all.problem())
+
+    def test_pause(self):
+        """one that was to be dialled anew is, if the process stood still"""
+        self.alone("tcp://10.0.0.1:1")
+        self.choose(ms=900)
+        self.be_down(0)
+        self.choose()
+        self.choose(ms=100)
+        self.assertEqual(self.tried(), {0})
+        self.choose(ms=2000)
+        self.assertEqual(len(self.links[0].dials), 2)
 
     def test_silent(self):
         """what does not answer is dialled anew when it is tried"""
