@@ -179,7 +179,8 @@ class Servers:
         self._servers: List[Server] = []  # that are connected with
         self._begun_ms = NEVER  # one was tried last, ...
         self._begun_step = 0  # ... which is so near
-        self._is_wanted = False  # one is, as was said last
+        self._is_wanted = False  # one is, as was said last, ...
+        self._is_first = False  # ... and none was used before
 
     def _find(self, number: int) -> Optional[Server]:
         for server in self._servers:
@@ -312,19 +313,26 @@ class Servers:
             and now_ms - server.about.begun_ms < _TRY_MS
             for server in self._servers)
 
+    def _patience_ms(self, about: KnownServer) -> int:
+        """How long that which is tried has before that one is, too. What has
+        locks moves with many others, which had the same server, and has more
+        time; but behind one address most tries are in vain."""
+        is_race = (self._is_first or self.known.share(about)) \
+            and self.known.race \
+            and self.known.step(about) <= self._begun_step
+        return _RACE_MS if is_race else _TRY_MS
+
     def _try_next(self, best: Optional[Server], now_ms: int) -> None:
         """Another one is wanted; ``best`` is there: then only one that is
-        nearer. What is tried has so long before that one is, too."""
+        nearer."""
         tried = self._count_tried(now_ms)
         about = self.known.next(now_ms)
         if about is None or (best is not None and (
                 about.tries > 0 or not self._is_nearer(about, best))):
             return
         tried_max = _SHARED_MAX if self.known.share(about) else _TRIED_MAX
-        is_race = self.known.race \
-            and self.known.step(about) <= self._begun_step
         if tried == 0 or (tried < tried_max and now_ms - self._begun_ms
-                          >= (_RACE_MS if is_race else _TRY_MS)):
+                          >= self._patience_ms(about)):
             self._try(about, now_ms)
 
     def _try_nearer(self, latest: int, now_ms: int) -> None:
@@ -339,6 +347,7 @@ class Servers:
         """What was tried is not needed any more, or is tried anew; the one
         that is used was, in vain."""
         self._is_wanted = is_wanted
+        self._is_first = latest < 0
         self.known.settle()
         for about in self.known.all:
             about.is_tried = False

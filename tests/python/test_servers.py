@@ -499,6 +499,32 @@ class Nearest(Choices):
         self.assertEqual(self.all.known.find(1).answer_ms, 0)
         self.assertEqual(self.choose(ms=100), 1)
 
+    def move(self):
+        """From one that is silent, whose others are as near."""
+        self.choose()
+        self.be_up(0)
+        self.choose()
+        self.choose(ms=100)
+        self.choose(False, 0, 5000)
+        self.choose(True, 0)
+
+    def test_moving(self):
+        """... not while it moves, as many others do: a second"""
+        self.move()
+        self.assertEqual(self.tried(), {1})
+        self.choose(True, 0, 999)
+        self.assertEqual(self.tried(), {1})
+        self.choose(True, 0, 1)
+        self.assertEqual(self.tried(), {1, 2})
+
+    def test_moving_shared(self):
+        """... unless there are several behind its address"""
+        for number in (1, 2, 3):
+            self.all.known.find(number).endpoint = "tcp://shared:1"
+        self.move()
+        self.choose(True, 0, 100)
+        self.assertEqual(len(self.tried()), 2)
+
     def test_list(self):
         """a list tells of one that is nearer, which is tried first"""
         self.choose()
