@@ -87,6 +87,7 @@ class Attach:
             return
         was_ready = self.state == READY
         self.state = SEEKING
+        self._taken_since, self._since_ms = 0, now_ms
         self._out.clear()
         self._at = (self._at + 1) % len(self._endpoints)
         self._retry_ms = now_ms if was_ready else now_ms + self._seek_ms
@@ -193,7 +194,7 @@ class Attach:
 
     def _is_stuck(self, now_ms: int) -> bool:
         """Another endpoint may answer where this one does not."""
-        return len(self._endpoints) > 1 \
+        return len(self._endpoints) > 1 and self._taken_since == 0 \
             and now_ms - self._since_ms >= _PATIENCE_MS
 
     def deadline(self) -> int:

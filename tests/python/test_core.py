@@ -607,6 +607,19 @@ class Cores(unittest.TestCase):
                  reason="name is taken by 1")
         self.assertEqual(self.core.state, "refused")
 
+    def test_taken_there(self):
+        """... at that endpoint, which answers; then the others have three
+        seconds each again"""
+        self.core.connected(NOW)
+        for now_ms in range(NOW, NOW + 5000, 100):
+            self.say("router@h1", "REFUSE", 1, now_ms, reason="name is taken")
+            self.core.tick(now_ms + 100)
+            self.assertEqual(self.core.state, "registering")
+        self.core.disconnected(NOW + 5000)
+        for at, endpoint in ((5100, "ipc:///b"), (8100, "ipc:///a")):
+            self.core.tick(NOW + at)
+            self.assertEqual(self.core.endpoint, endpoint)
+
     def test_refused(self):
         """a refusal is final, and fails what is open"""
         entry = self.core.book.lock(Wish((b"x",)), -1, NOW)
@@ -642,6 +655,8 @@ class Cores(unittest.TestCase):
         self.core.tick(NOW + 6000)
         self.assertEqual((self.core.state, self.core.endpoint),
                          ("seeking", "ipc:///a"))
+        self.core.tick(NOW + 6100)
+        self.assertEqual(self.core.endpoint, "ipc:///a")
 
     def test_register_first(self):
         """a router that does not know us any more is registered with"""
