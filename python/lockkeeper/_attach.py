@@ -194,8 +194,12 @@ class Attach:
 
     def _is_stuck(self, now_ms: int) -> bool:
         """Another endpoint may answer where this one does not."""
-        return len(self._endpoints) > 1 and self._taken_since == 0 \
+        return self._has_others() and self._taken_since == 0 \
             and now_ms - self._since_ms >= _PATIENCE_MS
+
+    def _has_others(self) -> bool:
+        """Whether another connection may lead to another router."""
+        return len(self._endpoints) > 1
 
     def deadline(self) -> int:
         """When tick is due at the latest (boot clock, ms)."""

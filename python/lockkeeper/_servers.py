@@ -35,8 +35,10 @@ _IDLE_MS = 5000  # nothing was said to it for so long: hang up
 _SEEK_MS = 500  # one that ended the connection is sought that often
 _CONNECT_MS = 2000  # with one of its addresses, ...
 _DOUBLED_MAX = 2  # ... and twice as long each time, so often
+_AGREE_MS = 1000  # from then on until keys are agreed on
 _LINGER_MS = 500
 
+_MUTE = "it does not answer"
 _UNKNOWN = "it does not know our key"
 _DENIED = "it has another key than we know, or is no server of clients"
 
@@ -68,7 +70,7 @@ class Server(Attach):
                          subscribe=subscribe)
         self.about = about
         self.link = link
-        self.why = "it does not answer"
+        self.why = _MUTE
         self.dials = 0  # in vain
         self.dials_before = 0  # ... when it was tried
         self._opened = 0  # since it was up, ...
@@ -98,9 +100,12 @@ class Server(Attach):
         """Whether it can be spoken with."""
         return self.state == READY
 
+    def _has_others(self) -> bool:
+        return True
+
     def _note_end(self, now_ms: int) -> None:
         if self.link.was_up:
-            self.why = "it does not answer"
+            self.why = _MUTE
         elif self.link.ended_by == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             self.why = _UNKNOWN
         elif self.link.ended_by == zmq.EVENT_CLOSED:
@@ -114,6 +119,7 @@ class Server(Attach):
         """Reads all that is there."""
         for word, frame in self.link.read():
             if word == _link.UP:
+                self.why = _MUTE
                 self.connected(now_ms)
             elif word == _link.DOWN:
                 if not self.is_up:
@@ -146,7 +152,9 @@ class Server(Attach):
         self._dial_ms = _CONNECT_MS << min(rounds, _DOUBLED_MAX)
         self._opened_ms = now_ms
         self._opened += 1
-        if not self.link.open(self.endpoint, self._dial_ms, ipv6):
+        if self.link.open(self.endpoint, self._dial_ms, ipv6):
+            self._retry_ms = now_ms + self._dial_ms + _AGREE_MS
+        else:
             self.disconnected(now_ms)
 
     def flush(self, now_ms: int) -> None:

@@ -376,6 +376,31 @@ class Listed(Choices):
         self.choose(ms=2000)
         self.assertEqual(len(self.links[0].dials), 2)
 
+    def test_mute(self):
+        """one that takes the connection and says nothing is dialled anew, as
+        one that does not answer"""
+        self.alone("tcp://10.0.0.1:1")
+        self.be_down(0)
+        self.choose()
+        self.choose(ms=500)
+        self.links[0].words.append((_link.UP, b""))
+        self.choose()
+        self.choose_until(3450)
+        self.assertEqual(len(self.links[0].dials), 2)
+        self.assertIn(": it does not answer", self.all.problem())
+        self.choose_until(4000)
+        self.assertEqual(len(self.links[0].dials), 3)
+        self.be_up(0)
+        self.assertEqual(self.choose(), 0)
+
+    def test_speechless(self):
+        """... and so is one with which nothing is agreed"""
+        self.alone("tcp://10.0.0.1:1")
+        self.choose_until(2950)
+        self.assertEqual(len(self.links[0].dials), 1)
+        self.choose_until(3000)
+        self.assertEqual(len(self.links[0].dials), 2)
+
     def test_silent(self):
         """what does not answer is dialled anew when it is tried"""
         self.choose()
