@@ -103,7 +103,7 @@ def read_answer(message: Message, lock: RoamLock) -> Optional[Letter]:
         grant = _letter.read_grant(message, entry)
         if grant is not None and grant.is_far and message.serial % 2 == 0:
             kind = Kind.LOCKED
-            letter.token, letter.key = grant.tokens[0], grant.keys[0]
+            letter.token = grant.tokens[0]
             if grant.type in (entry.change.type, ""):
                 letter.turn = grant.turn
     elif message.command == "UNLOCKED":

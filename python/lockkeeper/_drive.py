@@ -90,13 +90,6 @@ class Driver:
         told, book.events = book.events, []
         return told
 
-    def timeout_ms(self) -> Optional[int]:
-        """How long to sleep at most; None: for as long as you like."""
-        deadline = self.way.deadline()
-        if deadline == FOREVER:
-            return None
-        return max(0, deadline - now_ms())
-
     #   -------------------------------------------------------- steps
 
     def connect_steps(self, connect_ms: int) -> Steps[None]:

@@ -54,7 +54,6 @@ class Letter:
     lock: Any = None  # LOCK, UNLOCK: which
     token: int = 0  # LOCK that claims what is held; LOCKED; of a set: that of
     #                 its first name
-    key: int = 0
     turn: int = 0  # LOCK: the change of type that it asks for; LOCKED, FAILED:
     #                that is over
     left_ms: int = 0  # LOCK that claims: held still so long; REGISTER: session
