@@ -15,13 +15,13 @@ from typing import List, Optional, Tuple
 
 from . import _frame, _letter
 from ._carried import CarriedBook
-from ._core import first_serial
 from ._entry import Entry, Life
 from ._frame import Body, Message
 from ._letter import SERVICE
 from ._places import Kind, Letter, Place
 from ._questions import Questions
 from ._roam import News, Roam, RoamLock, State
+from ._way import first_serial
 
 #: A host gives no more than a host lease.
 LEASE_MS = 10_000

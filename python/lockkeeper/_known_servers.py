@@ -17,7 +17,7 @@ from typing import List, Optional, Tuple
 
 from . import _domain
 from ._client_file import LISTED, NEAREST, ClientFile, ClientServer
-from ._places import NEVER
+from ._lease import NEVER
 
 KNOWN_MAX = 128
 TOLD_MAX = 64  # servers of one list

@@ -12,7 +12,8 @@ import enum
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, List, Optional
 
-NEVER = -(1 << 62)
+from ._lease import NEVER
+
 PLACES_MAX = 8  # registrations that are remembered
 
 _REGISTER_MS = 300  # until REGISTER is said again

@@ -15,8 +15,8 @@ import heapq
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ._lease import FOREVER
-from ._places import NEVER, Kind, Letter, Place, Places
+from ._lease import FOREVER, NEVER
+from ._places import Kind, Letter, Place, Places
 
 _REPEAT_MS = 400  # until LOCK or UNLOCK is said again
 _IDLE_MS = 400  # whether a server is wanted is asked so often

@@ -18,9 +18,8 @@ from ._attach import READY, REFUSED, SEEKING, Attach
 from ._client_file import ClientFile, ClientServer
 from ._frame import Message
 from ._known_servers import KnownServer, KnownServers
-from ._lease import FOREVER
+from ._lease import FOREVER, NEVER
 from ._link import Keys, Link
-from ._places import NEVER
 
 _LIST = "SERVERS"  # message
 

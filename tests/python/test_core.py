@@ -15,6 +15,7 @@ import unittest.mock
 from lockkeeper import _config, _core, _frame, _lease, _wish, errors
 from lockkeeper._entry import Life
 from lockkeeper._frame import FrameError, Message
+from lockkeeper._questions import Question
 from lockkeeper._wish import Wish
 import lockkeeper
 
@@ -678,7 +679,7 @@ class Cores(unittest.TestCase):
     def test_questions(self):
         """a question is repeated, answered, or fails"""
         self.be_ready()
-        ask = _core.Question("lock@.", "LOCKSTATUS", None, ("LOCKREADY",))
+        ask = Question("lock@.", "LOCKSTATUS", None, ("LOCKREADY",))
         self.core.ask(ask, NOW)
         self.say("router@h1", "TRANSMISSIONREPORT", ask.serial,
                  error="unknown")
@@ -688,7 +689,7 @@ class Cores(unittest.TestCase):
                          ["LOCKSTATUS"] * 2)
         self.say("lock@h1", "LOCKREADY", ask.serial, ready=True)
         self.assertTrue(ask.answer.flag("ready"))
-        far = _core.Question("lock@h9", "LOCKLIST", None, ("LOCKLIST",))
+        far = Question("lock@h9", "LOCKLIST", None, ("LOCKLIST",))
         self.core.ask(far, NOW)
         self.say("router@h1", "TRANSMISSIONREPORT", far.serial,
                  error="unknown", reason="no such host")

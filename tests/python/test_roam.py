@@ -9,8 +9,8 @@
 import itertools
 import unittest
 
-from lockkeeper._lease import FOREVER
-from lockkeeper._places import NEVER, PLACES_MAX, Kind, Letter
+from lockkeeper._lease import FOREVER, NEVER
+from lockkeeper._places import PLACES_MAX, Kind, Letter
 from lockkeeper._roam import News, Roam, State
 
 LEASE = 6000
