@@ -14,6 +14,7 @@ import secrets
 from typing import List, Optional, Tuple
 
 from . import _frame, _letter
+from ._book import is_kept
 from ._carried import CarriedBook
 from ._entry import Entry, Life
 from ._frame import Body, Message
@@ -32,9 +33,6 @@ _REGISTRATION_SERIAL = 1 << 62
 
 _KINDS = {"LOCKREGISTER": Kind.READY, "LOCKLEASE": Kind.LEASE,
           "LOCKMOVE": Kind.MOVE, "LOCKUNREGISTERED": Kind.UNKNOWN}
-
-#: A lock that is taken away from its holder is kept until it is given back.
-_KEPT = ("timedout", "shutdown", "forced", "released")
 
 
 def is_of_registration(serial: int) -> bool:
@@ -86,8 +84,9 @@ def _kind_of_end(message: Message, lock: RoamLock) -> Optional[Kind]:
         return None
     if message.serial % 2 == 1:
         return Kind.UNLOCKED
-    is_kept = message.text("error") in _KEPT and lock.state is State.HELD
-    return None if is_kept else Kind.FAILED
+    if is_kept(message.text("error")) and lock.state is State.HELD:
+        return None
+    return Kind.FAILED
 
 
 def read_answer(message: Message, lock: RoamLock) -> Optional[Letter]:

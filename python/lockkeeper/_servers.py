@@ -355,10 +355,9 @@ class Servers:
         that is used was, in vain."""
         self._is_wanted = is_wanted
         self._is_first = latest < 0
-        self.known.settle()
+        self.known.settle(latest if is_wanted else -1)
         for about in self.known.all:
             about.is_tried = False
-            about.tries = int(is_wanted and about.number == latest)
 
     def choose(self, is_wanted: bool, latest: int, now_ms: int) -> int:
         """Connects with another one if one is wanted, or there is a nearer
