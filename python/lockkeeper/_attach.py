@@ -87,6 +87,7 @@ class Attach:
             return
         was_ready = self.state == READY
         self.state = SEEKING
+        self._taken_since, self._since_ms = 0, now_ms
         self._out.clear()
         self._at = (self._at + 1) % len(self._endpoints)
         self._retry_ms = now_ms if was_ready else now_ms + self._seek_ms
@@ -193,8 +194,12 @@ class Attach:
 
     def _is_stuck(self, now_ms: int) -> bool:
         """Another endpoint may answer where this one does not."""
-        return len(self._endpoints) > 1 \
+        return self._has_others() and self._taken_since == 0 \
             and now_ms - self._since_ms >= _PATIENCE_MS
+
+    def _has_others(self) -> bool:
+        """Whether another connection may lead to another router."""
+        return len(self._endpoints) > 1
 
     def deadline(self) -> int:
         """When tick is due at the latest (boot clock, ms)."""

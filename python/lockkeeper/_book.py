@@ -62,7 +62,7 @@ _TABLE: Dict[Life, Dict[str, str]] = {
 assert all(len(row) == len(_COLUMNS) for row in _TABLE.values())
 
 
-def _is_kept(reason: str) -> bool:
+def is_kept(reason: str) -> bool:
     """Whether the service keeps what it ended until it is given back: for its
     grace, while it stops, or while we do."""
     return reason in ("timedout", "shutdown", "forced", "released")
@@ -550,7 +550,7 @@ class Book:
         self._tell(entry, LOST, error)
 
     def _do_lose(self, entry: Entry, error: str, _now_ms: int) -> None:
-        self._lose(entry, Life.ENDED if _is_kept(error) else Life.CLOSED,
+        self._lose(entry, Life.ENDED if is_kept(error) else Life.CLOSED,
                    error)
 
     def _do_end(self, entry: Entry, error: str, _now_ms: int) -> None:
@@ -567,7 +567,7 @@ class Book:
             and entry.lease is not None and entry.lease.lives
 
     def _do_over(self, entry: Entry, error: str, _now_ms: int) -> None:
-        if not _is_kept(error):
+        if not is_kept(error):
             self._settle(entry, Life.CLOSED)
 
     def _shift(self, entry: Entry, life: Life, now_ms: int) -> None:

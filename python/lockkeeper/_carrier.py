@@ -14,14 +14,15 @@ import secrets
 from typing import List, Optional, Tuple
 
 from . import _frame, _letter
+from ._book import is_kept
 from ._carried import CarriedBook
-from ._core import first_serial
 from ._entry import Entry, Life
 from ._frame import Body, Message
 from ._letter import SERVICE
 from ._places import Kind, Letter, Place
 from ._questions import Questions
 from ._roam import News, Roam, RoamLock, State
+from ._way import first_serial
 
 #: A host gives no more than a host lease.
 LEASE_MS = 10_000
@@ -32,9 +33,6 @@ _REGISTRATION_SERIAL = 1 << 62
 
 _KINDS = {"LOCKREGISTER": Kind.READY, "LOCKLEASE": Kind.LEASE,
           "LOCKMOVE": Kind.MOVE, "LOCKUNREGISTERED": Kind.UNKNOWN}
-
-#: A lock that is taken away from its holder is kept until it is given back.
-_KEPT = ("timedout", "shutdown", "forced", "released")
 
 
 def is_of_registration(serial: int) -> bool:
@@ -86,8 +84,9 @@ def _kind_of_end(message: Message, lock: RoamLock) -> Optional[Kind]:
         return None
     if message.serial % 2 == 1:
         return Kind.UNLOCKED
-    is_kept = message.text("error") in _KEPT and lock.state is State.HELD
-    return None if is_kept else Kind.FAILED
+    if is_kept(message.text("error")) and lock.state is State.HELD:
+        return None
+    return Kind.FAILED
 
 
 def read_answer(message: Message, lock: RoamLock) -> Optional[Letter]:
@@ -103,7 +102,7 @@ def read_answer(message: Message, lock: RoamLock) -> Optional[Letter]:
         grant = _letter.read_grant(message, entry)
         if grant is not None and grant.is_far and message.serial % 2 == 0:
             kind = Kind.LOCKED
-            letter.token, letter.key = grant.tokens[0], grant.keys[0]
+            letter.token = grant.tokens[0]
             if grant.type in (entry.change.type, ""):
                 letter.turn = grant.turn
     elif message.command == "UNLOCKED":

@@ -8,37 +8,16 @@ Knows no socket, no thread and no clock; _near.py drives it."""
 
 from __future__ import annotations
 
-import itertools
-import os
-import re
-import sys
 from typing import List, Sequence
 
-from ._attach import REFUSED, VERSION, Attach
+from ._attach import REFUSED, Attach
 from ._book import Book
 from ._frame import Message
 from ._questions import Question, Questions
+from ._way import first_serial, make_name
 from .errors import Refused
 
-__all__ = ["Core", "Question", "VERSION", "first_serial", "make_name"]
-
 _CUT = "connection ended"  # the process may be alive and come back
-
-_sessions = itertools.count(1)
-
-
-def make_name(base: str = "", head: str = "", tail: str = "") -> str:
-    """"backup-4711-1": unlike that of any other session of this host. On
-    other hosts it begins with ``head`` and has another ``tail``."""
-    base = base or os.path.basename(sys.argv[0] if sys.argv else "")
-    tail = tail or f"-{os.getpid()}-{next(_sessions)}"
-    base = re.sub(r"[^A-Za-z0-9._-]", "_", base or "python")
-    return head + base[:63 - len(head) - len(tail)] + tail
-
-
-def first_serial(now_ms: int) -> int:
-    """Unlike those of a former process of the same name and number."""
-    return (now_ms & 0xffffffff) << 16
 
 
 class Core(Attach):
@@ -131,5 +110,3 @@ class Core(Attach):
                 self.say(message)
             messages.clear()
         return super().take_frames()
-
-

@@ -40,7 +40,7 @@ class Until:
     end_ms: int = FOREVER
 
 
-Place = Tuple[Any, Tuple[bytes, ...], str]
+Owned = Tuple[Any, Tuple[bytes, ...], str]
 Steps = Generator[Until, None, T]
 
 
@@ -65,7 +65,7 @@ class Driver:
         self.way: Way = Far(file, name) if file is not None \
             else Near(find_endpoints(endpoint) or [""], name)
         #: What each thread or task has of each name, to be entered again.
-        self.mine: Dict[Place, List[Entry]] = {}
+        self.mine: Dict[Owned, List[Entry]] = {}
 
     @property
     def is_alive(self) -> bool:
@@ -89,13 +89,6 @@ class Driver:
         book = self.way.book
         told, book.events = book.events, []
         return told
-
-    def timeout_ms(self) -> Optional[int]:
-        """How long to sleep at most; None: for as long as you like."""
-        deadline = self.way.deadline()
-        if deadline == FOREVER:
-            return None
-        return max(0, deadline - now_ms())
 
     #   -------------------------------------------------------- steps
 

@@ -14,14 +14,13 @@ from typing import Callable, List
 from ._attach import READY, SEEKING
 from ._carrier import Carrier, is_of_registration, read_letter
 from ._client_file import ClientFile
-from ._core import make_name
 from ._entry import Entry
 from ._frame import Message
-from ._lease import now_ms
-from ._places import NEVER, Kind, Letter
+from ._lease import NEVER, now_ms
+from ._places import Kind, Letter
 from ._questions import Question
 from ._servers import Servers
-from ._way import Way
+from ._way import Way, make_name
 from ._wish import Wish
 from .errors import text_of
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterable, NoReturn, Optional, Tuple
 from typing import Union
 
 from . import _frame, _wish
-from ._drive import Driver, Place, Steps, Until, end_of
+from ._drive import Driver, Owned, Steps, Until, end_of
 from ._entry import Entry, Life
 from ._lease import FOREVER, now_ms
 from ._wish import EXCLUSIVE, SEMAPHORE, SHARED, Name, Wish
@@ -236,25 +236,25 @@ class Handle:
         self._session._kept.add(self)
 
     def _reset(self) -> None:
-        entry, place = self._entry, self._place()
+        entry, owned = self._entry, self._owned()
         self._session._kept.discard(self)
         if entry is not None:
             entry.users = [user for user in entry.users
                            if user() is not self]
-            mine = [one for one in self._driver.mine.pop(place, [])
+            mine = [one for one in self._driver.mine.pop(owned, [])
                     if one is not entry or one.users]
             if mine:
-                self._driver.mine[place] = mine
+                self._driver.mine[owned] = mine
         self._entry, self._busy = None, False
         self._owner, self._depth = None, 0
 
-    def _place(self) -> Place:
+    def _owned(self) -> Owned:
         return self._owner, self._wish.names, self._wish.context
 
     def _join(self) -> bool:
         """Enters again what this thread or task has of that name and type;
         false if it has none. Raises LockLost if it was lost."""
-        for entry in self._driver.mine.get(self._place(), []):
+        for entry in self._driver.mine.get(self._owned(), []):
             if entry.type == self._wish.type:
                 if now_ms() >= entry.until():
                     raise self._loss(entry)
@@ -307,7 +307,7 @@ class Handle:
             if not entry.holds:
                 raise self._wish.about(error_of(
                     entry.error or "disconnected", entry.remark))
-            self._driver.mine.setdefault(self._place(), []).append(entry)
+            self._driver.mine.setdefault(self._owned(), []).append(entry)
         except BaseException:
             book.forget(entry, now_ms())
             self._reset()

@@ -17,7 +17,7 @@ from typing import List, Optional, Tuple
 
 from . import _domain
 from ._client_file import LISTED, NEAREST, ClientFile, ClientServer
-from ._places import NEVER
+from ._lease import NEVER
 
 KNOWN_MAX = 128
 TOLD_MAX = 64  # servers of one list
@@ -115,10 +115,11 @@ class KnownServers:
                 return server
         return None
 
-    def settle(self) -> None:
-        """A server is sought no more; all begin anew."""
+    def settle(self, vain: int = -1) -> None:
+        """All begin anew, but for the one of that number, which was tried in
+        vain."""
         for server in self.all:
-            server.tries = 0
+            server.tries = int(server.number == vain)
 
     #   -------------------------------------------------------- a list
 
@@ -226,9 +227,12 @@ class KnownServers:
     def nearer(self, than: KnownServer,
                now_ms: int) -> Optional[KnownServer]:
         """One that is nearer than that by its domain, and may well be had."""
+        step = self.step(than)
+        if step == 0:
+            return None
         return self._best(
             [server for server in self.all
-             if self.step(server) < self.step(than)
+             if self.step(server) < step
              and not server.is_last(now_ms)
              and now_ms - server.begun_ms >= _NEARER_MS
              and self._is_ripe(server, now_ms)], now_ms)

@@ -12,6 +12,7 @@ import time
 from typing import Optional
 
 FOREVER = (1 << 63) - 1
+NEVER = -(1 << 62)
 _SIZE = 24
 
 

@@ -28,7 +28,6 @@ _DOWN = (zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
 _IPC = "ipc://"
 _LINGER_MS = 500
 _PATH_MAX = 107
-_CONNECT_MS = 2000  # with another host
 
 
 def check_endpoint(endpoint: str) -> str:
@@ -83,27 +82,29 @@ class Link:
         #: Called ahead of closing what ``descriptors`` are of.
         self.before_close: Callable[[], None] = _do_nothing
 
-    def open(self, endpoint: str, ipv6: bool = False) -> bool:
-        """Begins to connect; UP or DOWN follows. False if that cannot be now,
-        since there are no descriptors for example."""
+    def open(self, endpoint: str, connect_ms: int = 0,
+             ipv6: bool = False) -> bool:
+        """Begins to connect; UP or DOWN follows, DOWN if it takes longer than
+        ``connect_ms`` (0: as long as the kernel tries). False if that cannot
+        be now, since there are no descriptors for example."""
         self.close_socket(0)
         self.was_up, self.ended_by = False, 0
         try:
-            self._open(endpoint, ipv6)
+            self._open(endpoint, connect_ms, ipv6)
         except zmq.ZMQError:
             self.close_socket(0)
             return False
         return True
 
-    def _open(self, endpoint: str, ipv6: bool) -> None:
+    def _open(self, endpoint: str, connect_ms: int, ipv6: bool) -> None:
         dealer = self._context.socket(zmq.DEALER)
         self._socket = dealer
         if self._keys is not None:
             dealer.setsockopt(zmq.CURVE_PUBLICKEY, self._keys.public.encode())
             dealer.setsockopt(zmq.CURVE_SECRETKEY, self._keys.secret.encode())
             dealer.setsockopt(zmq.CURVE_SERVERKEY, self._keys.server.encode())
-            dealer.setsockopt(zmq.CONNECT_TIMEOUT, _CONNECT_MS)
             dealer.setsockopt(zmq.IPV6, int(ipv6))
+        dealer.setsockopt(zmq.CONNECT_TIMEOUT, connect_ms)
         dealer.setsockopt(zmq.LINGER, _LINGER_MS)
         dealer.setsockopt(zmq.RECONNECT_IVL, -1)
         dealer.setsockopt(zmq.SNDHWM, 0)

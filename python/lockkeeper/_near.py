@@ -11,9 +11,10 @@ import os
 from typing import Callable, List, Sequence
 
 from . import _link
-from ._core import Core, Question
+from ._core import Core
 from ._lease import now_ms
 from ._link import Link
+from ._questions import Question
 from ._way import Way
 
 

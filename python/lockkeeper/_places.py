@@ -12,7 +12,8 @@ import enum
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, List, Optional
 
-NEVER = -(1 << 62)
+from ._lease import NEVER
+
 PLACES_MAX = 8  # registrations that are remembered
 
 _REGISTER_MS = 300  # until REGISTER is said again
@@ -54,7 +55,6 @@ class Letter:
     lock: Any = None  # LOCK, UNLOCK: which
     token: int = 0  # LOCK that claims what is held; LOCKED; of a set: that of
     #                 its first name
-    key: int = 0
     turn: int = 0  # LOCK: the change of type that it asks for; LOCKED, FAILED:
     #                that is over
     left_ms: int = 0  # LOCK that claims: held still so long; REGISTER: session

@@ -15,8 +15,8 @@ import heapq
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ._lease import FOREVER
-from ._places import NEVER, Kind, Letter, Place, Places
+from ._lease import FOREVER, NEVER
+from ._places import Kind, Letter, Place, Places
 
 _REPEAT_MS = 400  # until LOCK or UNLOCK is said again
 _IDLE_MS = 400  # whether a server is wanted is asked so often
@@ -54,7 +54,6 @@ class RoamLock:
     is_set: bool = False  # one that waits begins anew elsewhere
     state: State = State.WAITS
     token: int = 0
-    key: int = 0
     turn: int = 0  # change of type under way; 0: none
     turned: int = 0  # the latest that is over
     doubtful: bool = False  # held, and claimed of a later registration: ...
@@ -198,7 +197,7 @@ class Roam:
         letter = Letter(Kind.LOCK, serial=lock.serial, lock=lock, sent=now_ms,
                         asked_before=lock.claimed_ms != NEVER)
         if lock.state is State.HELD:
-            letter.token, letter.key = lock.token, lock.key
+            letter.token = lock.token
             letter.left_ms = lock.floor_ms - now_ms
             if letter.left_ms <= 0:
                 return
@@ -332,8 +331,6 @@ class Roam:
     def _hear_of_lock(self, place: Place, letter: Letter,
                       now_ms: int) -> None:
         lock = self.locks.get(letter.serial)
-        if lock is None and letter.kind is Kind.LOCKED:
-            self.places.send(place, Letter(Kind.UNLOCK, serial=letter.serial))
         #   Protocol 9.20: Claims.
         if lock is None or lock.number != place.number:
             return
@@ -363,14 +360,14 @@ class Roam:
             self._say(lock, now_ms)
             self._tell(lock, News.GOES_ON)
         elif lock.turn != 0 and letter.turn == lock.turn:
-            lock.token, lock.key = letter.token, letter.key
+            lock.token = letter.token
             self._end_turn(lock, News.TURNED)
 
     @staticmethod
     def _note_grant(lock: RoamLock, place: Place, letter: Letter) -> None:
         lock.state = State.HELD
         lock.doubtful = False
-        lock.token, lock.key = letter.token, letter.key
+        lock.token = letter.token
         lock.told_by = place.number
         lock.claimed_ms = NEVER
 

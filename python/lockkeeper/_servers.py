@@ -18,9 +18,8 @@ from ._attach import READY, REFUSED, SEEKING, Attach
 from ._client_file import ClientFile, ClientServer
 from ._frame import Message
 from ._known_servers import KnownServer, KnownServers
-from ._lease import FOREVER
+from ._lease import FOREVER, NEVER
 from ._link import Keys, Link
-from ._places import NEVER
 
 _LIST = "SERVERS"  # message
 
@@ -33,8 +32,12 @@ _LOOK_MS = 50  # while one is tried
 _SILENT_MS = 2000  # what does not answer for so long is dialled anew
 _IDLE_MS = 5000  # nothing was said to it for so long: hang up
 _SEEK_MS = 500  # one that ended the connection is sought that often
+_CONNECT_MS = 2000  # with one of its addresses, ...
+_DOUBLED_MAX = 2  # ... and twice as long each time, so often
+_AGREE_MS = 1000  # from then on until keys are agreed on
 _LINGER_MS = 500
 
+_MUTE = "it does not answer"
 _UNKNOWN = "it does not know our key"
 _DENIED = "it has another key than we know, or is no server of clients"
 
@@ -66,10 +69,12 @@ class Server(Attach):
                          subscribe=subscribe)
         self.about = about
         self.link = link
-        self.why = "it does not answer"
+        self.why = _MUTE
         self.dials = 0  # in vain
         self.dials_before = 0  # ... when it was tried
-        self._opened = 0  # since it was up
+        self._opened = 0  # since it was up, ...
+        self._opened_ms = NEVER  # ... the last time, ...
+        self._dial_ms = 0  # ... and has so long
         self.said_ms = NEVER  # something was said to it last, ...
         self.asked_ms = NEVER  # ... or first since it was heard; NEVER
         self.ready_ms = NEVER  # it was up first
@@ -94,13 +99,18 @@ class Server(Attach):
         """Whether it can be spoken with."""
         return self.state == READY
 
-    def _note_end(self) -> None:
+    def _has_others(self) -> bool:
+        return True
+
+    def _note_end(self, now_ms: int) -> None:
         if self.link.was_up:
-            self.why = "it does not answer"
+            self.why = _MUTE
         elif self.link.ended_by == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             self.why = _UNKNOWN
         elif self.link.ended_by == zmq.EVENT_CLOSED:
-            self.why = "connection refused"
+            is_late = now_ms - self._opened_ms >= self._dial_ms
+            self.why = "connection timed out" if is_late \
+                else "connection refused"
         else:
             self.why = _DENIED
 
@@ -108,10 +118,11 @@ class Server(Attach):
         """Reads all that is there."""
         for word, frame in self.link.read():
             if word == _link.UP:
+                self.why = _MUTE
                 self.connected(now_ms)
             elif word == _link.DOWN:
                 if not self.is_up:
-                    self._note_end()
+                    self._note_end(now_ms)
                     self.dials += 1
                 self.disconnected(now_ms)
             else:
@@ -120,22 +131,36 @@ class Server(Attach):
         heard, self._heard = self._heard, []
         return heard
 
-    def redial(self) -> None:
+    @property
+    def _is_name(self) -> bool:
+        return not _client_file.is_numeric(self.endpoint)
+
+    def redial(self, now_ms: int) -> None:
         """A name may have addresses of two kinds, which are tried in turn; one
         that has none is not told by an event."""
-        self.reopen = self.state == SEEKING \
-            and not _client_file.is_numeric(self.endpoint)
+        if self.state == SEEKING and self._is_name \
+                and now_ms - self._opened_ms >= self._dial_ms:
+            self.reopen = True
+
+    def _open(self, now_ms: int) -> None:
+        """A server that very many dial at once answers late: to dial anew soon
+        would add to that."""
+        ipv6 = "[" in self.endpoint \
+            or (self._is_name and self._opened % 2 == 1)
+        rounds = self._opened // 2 if self._is_name else self._opened
+        self._dial_ms = _CONNECT_MS << min(rounds, _DOUBLED_MAX)
+        self._opened_ms = now_ms
+        self._opened += 1
+        if self.link.open(self.endpoint, self._dial_ms, ipv6):
+            self._retry_ms = now_ms + self._dial_ms + _AGREE_MS
+        else:
+            self.disconnected(now_ms)
 
     def flush(self, now_ms: int) -> None:
         """What is to be sent leaves now."""
         if self.reopen:
             self.reopen = False
-            ipv6 = "[" in self.endpoint or (
-                self._opened % 2 == 1
-                and not _client_file.is_numeric(self.endpoint))
-            self._opened += 1
-            if not self.link.open(self.endpoint, ipv6):
-                self.disconnected(now_ms)
+            self._open(now_ms)
         for frame in self.take_frames():
             self.link.send(frame)
 
@@ -161,7 +186,8 @@ class Servers:
         self._servers: List[Server] = []  # that are connected with
         self._begun_ms = NEVER  # one was tried last, ...
         self._begun_step = 0  # ... which is so near
-        self._is_wanted = False  # one is, as was said last
+        self._is_wanted = False  # one is, as was said last, ...
+        self._is_first = False  # ... and none was used before
 
     def _find(self, number: int) -> Optional[Server]:
         for server in self._servers:
@@ -236,7 +262,7 @@ class Servers:
                 or server.state == REFUSED:
             self._hang_up(server, now_ms)
         elif server.dials == server.dials_before:
-            server.redial()
+            server.redial(now_ms)
         about.turn()
 
     def _count_tried(self, now_ms: int) -> int:
@@ -294,19 +320,26 @@ class Servers:
             and now_ms - server.about.begun_ms < _TRY_MS
             for server in self._servers)
 
+    def _patience_ms(self, about: KnownServer) -> int:
+        """How long that which is tried has before that one is, too. What has
+        locks moves with many others, which had the same server, and has more
+        time; but behind one address most tries are in vain."""
+        is_race = (self._is_first or self.known.share(about)) \
+            and self.known.race \
+            and self.known.step(about) <= self._begun_step
+        return _RACE_MS if is_race else _TRY_MS
+
     def _try_next(self, best: Optional[Server], now_ms: int) -> None:
         """Another one is wanted; ``best`` is there: then only one that is
-        nearer. What is tried has so long before that one is, too."""
+        nearer."""
         tried = self._count_tried(now_ms)
         about = self.known.next(now_ms)
         if about is None or (best is not None and (
                 about.tries > 0 or not self._is_nearer(about, best))):
             return
         tried_max = _SHARED_MAX if self.known.share(about) else _TRIED_MAX
-        is_race = self.known.race \
-            and self.known.step(about) <= self._begun_step
         if tried == 0 or (tried < tried_max and now_ms - self._begun_ms
-                          >= (_RACE_MS if is_race else _TRY_MS)):
+                          >= self._patience_ms(about)):
             self._try(about, now_ms)
 
     def _try_nearer(self, latest: int, now_ms: int) -> None:
@@ -321,10 +354,10 @@ class Servers:
         """What was tried is not needed any more, or is tried anew; the one
         that is used was, in vain."""
         self._is_wanted = is_wanted
-        self.known.settle()
+        self._is_first = latest < 0
+        self.known.settle(latest if is_wanted else -1)
         for about in self.known.all:
             about.is_tried = False
-            about.tries = int(is_wanted and about.number == latest)
 
     def choose(self, is_wanted: bool, latest: int, now_ms: int) -> int:
         """Connects with another one if one is wanted, or there is a nearer

@@ -9,6 +9,10 @@ says there, and tells the book what comes from there, or has become of it."""
 from __future__ import annotations
 
 import abc
+import itertools
+import os
+import re
+import sys
 from typing import Callable, List
 
 from ._book import Book
@@ -16,6 +20,22 @@ from ._entry import Entry
 from ._questions import Question
 from ._wish import Wish
 from .errors import text_of
+
+_sessions = itertools.count(1)
+
+
+def make_name(base: str = "", head: str = "", tail: str = "") -> str:
+    """"backup-4711-1": unlike that of any other session of this host. On
+    other hosts it begins with ``head`` and has another ``tail``."""
+    base = base or os.path.basename(sys.argv[0] if sys.argv else "")
+    tail = tail or f"-{os.getpid()}-{next(_sessions)}"
+    base = re.sub(r"[^A-Za-z0-9._-]", "_", base or "python")
+    return head + base[:63 - len(head) - len(tail)] + tail
+
+
+def first_serial(now_ms: int) -> int:
+    """Unlike those of a former process of the same name and number."""
+    return (now_ms & 0xffffffff) << 16
 
 
 class Way(abc.ABC):

@@ -15,6 +15,7 @@ import unittest.mock
 from lockkeeper import _config, _core, _frame, _lease, _wish, errors
 from lockkeeper._entry import Life
 from lockkeeper._frame import FrameError, Message
+from lockkeeper._questions import Question
 from lockkeeper._wish import Wish
 import lockkeeper
 
@@ -607,6 +608,19 @@ class Cores(unittest.TestCase):
                  reason="name is taken by 1")
         self.assertEqual(self.core.state, "refused")
 
+    def test_taken_there(self):
+        """... at that endpoint, which answers; then the others have three
+        seconds each again"""
+        self.core.connected(NOW)
+        for now_ms in range(NOW, NOW + 5000, 100):
+            self.say("router@h1", "REFUSE", 1, now_ms, reason="name is taken")
+            self.core.tick(now_ms + 100)
+            self.assertEqual(self.core.state, "registering")
+        self.core.disconnected(NOW + 5000)
+        for at, endpoint in ((5100, "ipc:///b"), (8100, "ipc:///a")):
+            self.core.tick(NOW + at)
+            self.assertEqual(self.core.endpoint, endpoint)
+
     def test_refused(self):
         """a refusal is final, and fails what is open"""
         entry = self.core.book.lock(Wish((b"x",)), -1, NOW)
@@ -642,6 +656,8 @@ class Cores(unittest.TestCase):
         self.core.tick(NOW + 6000)
         self.assertEqual((self.core.state, self.core.endpoint),
                          ("seeking", "ipc:///a"))
+        self.core.tick(NOW + 6100)
+        self.assertEqual(self.core.endpoint, "ipc:///a")
 
     def test_register_first(self):
         """a router that does not know us any more is registered with"""
@@ -663,7 +679,7 @@ class Cores(unittest.TestCase):
     def test_questions(self):
         """a question is repeated, answered, or fails"""
         self.be_ready()
-        ask = _core.Question("lock@.", "LOCKSTATUS", None, ("LOCKREADY",))
+        ask = Question("lock@.", "LOCKSTATUS", None, ("LOCKREADY",))
         self.core.ask(ask, NOW)
         self.say("router@h1", "TRANSMISSIONREPORT", ask.serial,
                  error="unknown")
@@ -673,7 +689,7 @@ class Cores(unittest.TestCase):
                          ["LOCKSTATUS"] * 2)
         self.say("lock@h1", "LOCKREADY", ask.serial, ready=True)
         self.assertTrue(ask.answer.flag("ready"))
-        far = _core.Question("lock@h9", "LOCKLIST", None, ("LOCKLIST",))
+        far = Question("lock@h9", "LOCKLIST", None, ("LOCKLIST",))
         self.core.ask(far, NOW)
         self.say("router@h1", "TRANSMISSIONREPORT", far.serial,
                  error="unknown", reason="no such host")

@@ -409,6 +409,8 @@ time.sleep(600)
 
 
 class Sessions(FarCase):
+    maxDiff = None
+
     def test_same_calls(self):
         """questions, locks of others, and what cannot be had"""
         lock = self.hold("lock", self.name, duration=60)
@@ -433,8 +435,6 @@ class Sessions(FarCase):
                 held.release()
         with self.assertRaisesRegex(Invalid, "on a host alone"):
             self.far.lock(self.name, key="1" * 16)
-
-    maxDiff = None
 
     def test_default(self):
         """$LOCKKEEPER_CLIENT counts for what says nothing else; whoever closes

@@ -9,8 +9,8 @@
 import itertools
 import unittest
 
-from lockkeeper._lease import FOREVER
-from lockkeeper._places import NEVER, PLACES_MAX, Kind, Letter
+from lockkeeper._lease import FOREVER, NEVER
+from lockkeeper._places import PLACES_MAX, Kind, Letter
 from lockkeeper._roam import News, Roam, State
 
 LEASE = 6000
@@ -50,7 +50,7 @@ class RoamCase(unittest.TestCase):
 
     def locked(self, server, number, serial=SERIAL, token=TOKEN, **more):
         self.hear(server, number, Kind.LOCKED, serial=serial, token=token,
-                  key=5, **more)
+                  **more)
 
     def failed(self, server, number, turn=0):
         self.hear(server, number, Kind.FAILED, serial=SERIAL, turn=turn)
@@ -394,12 +394,6 @@ class Moves(RoamCase):
         self.wait(2000)
         self.leased(1, 1)
         self.assertFalse(self.roam.wants_server(self.now))
-
-    def test_unasked(self):
-        """a lock that nobody asked for goes back"""
-        self.registered(1, 1)
-        self.locked(1, 1, 98)
-        self.assertEqual(self.said(Kind.UNLOCK, 1).serial, 98)
 
     def test_strangers(self):
         """what another server says, or of another registration, is not

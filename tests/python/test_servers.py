@@ -5,151 +5,18 @@
 #
 #   The connections are played.
 
-import os
-import tempfile
 import unittest
-import unittest.mock
 
 import zmq
 
-from lockkeeper import Invalid, _client_file, _config, _frame, _link
-from lockkeeper import _servers
+from lockkeeper import _frame, _link, _servers
 from lockkeeper._client_file import ClientFile, ClientServer
 from lockkeeper._frame import Message
 
 from book import NOW
 
 KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
-OTHER_KEY = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
 KEYS = [zmq.curve_keypair()[0].decode() for _ in range(4)]
-PUBLIC, SECRET = (key.decode() for key in zmq.curve_keypair())
-OWN = f'client\n    public-key = "{PUBLIC}"\n    secret-key = "{SECRET}"\n'
-
-
-class Files(unittest.TestCase):
-    def write(self, text, mode=0o600):
-        file = tempfile.NamedTemporaryFile("w", encoding="utf-8")
-        self.addCleanup(file.close)
-        file.write(text)
-        file.flush()
-        os.chmod(file.name, mode)
-        return file.name
-
-    def test_read(self):
-        """a client file is read as the library does"""
-        file = _client_file.read(self.write(
-            f"# a '\n{OWN}    server = \"tcp://h1:7412 {KEY}\" # one\n\n"
-            f"    server = 'tcp://[::1]:1\t {OTHER_KEY} au.perth'\n"
-            "    order = random  # any\n    discovery = no\n    beacon = 99\n"
-            "    domain-limit = \"au\"\n    domain = au.perth.dh4\n"))
-        self.assertEqual((file.public_key, file.secret_key, file.order,
-                          file.is_closed, file.domain, file.limit),
-                         (PUBLIC, SECRET, "random", True, "au.perth.dh4",
-                          "au"))
-        self.assertEqual(file.servers, [
-            ClientServer("tcp://h1:7412", KEY),
-            ClientServer("tcp://[::1]:1", OTHER_KEY, "au.perth")])
-        self.assertNotIn(SECRET, repr(file))
-
-    def test_default(self):
-        """one that has keys alone means the default endpoint, and one with a
-        limit is in there"""
-        file = _client_file.read(self.write(
-            OWN + f"    server-key = '{KEY}'\n    domain-limit = au\n"))
-        self.assertEqual(file.servers, [
-            ClientServer("tcp://lockkeeper:7412", KEY)])
-        self.assertEqual((file.domain, file.order, file.is_closed),
-                         ("au", "nearest", False))
-
-    def test_head(self):
-        """its name begins as its key does"""
-        self.assertEqual(ClientFile(KEY).head(), "far-54fcba24e9324996-")
-
-    def test_wrong(self):
-        """what makes no sense says where"""
-        for text, why in (
-                (OWN.replace(PUBLIC, KEY), "are not of one pair"),
-                ("client\n", "has no 'client/public-key'"),
-                (OWN + "    order = best\n", "line 4: the order is"),
-                (OWN + "    discovery = maybe\n", "line 4: discovery is"),
-                (OWN + "    beacon = 65536\n", "line 4: the beacon is"),
-                (OWN + "    domain = a..b\n", "line 4: a location domain"),
-                (OWN + "    domain = nz\n    domain-limit = au\n",
-                 "is not in 'client/domain-limit'"),
-                (OWN + "    server-key = 1\n", "line 4: a key is 40"),
-                (OWN + f"    server-key = '{KEY}'\n" * 33,
-                 "line 36: more than 32 keys"),
-                (OWN + f"    server = 'tcp://h1:1 {KEY} a..b'\n",
-                 "line 4: behind the key"),
-                (OWN + f"    server = 'tcp://h1:1 {KEY} a b'\n",
-                 "line 4: a server is"),
-                (OWN + "    colour = red\n", "line 4: there is no such"),
-                (OWN + "  order = listed\n", "line 4: wrong indentation"),
-                (OWN + "        order = listed\n", "line 4: there is no"),
-                (OWN + "\torder = listed\n", "line 4: that makes no sense"),
-                (OWN + "    order = 'listed\n", "line 4: that makes no sense"),
-                (OWN + "    order = 'listed' x\n", "line 4: that makes no"),
-                (OWN + "    server = tcp://h1:1\n", "line 4: a server is"),
-                (OWN + f"    server = \"tcp://h1:99999 {KEY}\"\n",
-                 "line 4: a server is \"tcp://HOST:PORT KEY\"$"),
-                (OWN + f"    server = \"ipc://x:1 {KEY}\"\n", "line 4"),
-                (OWN + f"    server = \"tcp://h:1 {KEY[:-1]}~\"\n", "line 4"),
-                (OWN + f"    server = \"tcp://h:1 {KEY}\"\n" * 33,
-                 "line 36: more than 32 servers")):
-            with self.assertRaisesRegex(Invalid, why):
-                _client_file.read(self.write(text))
-        with self.assertRaisesRegex(Invalid, "chmod 600"):
-            _client_file.read(self.write(OWN, 0o640))
-        with self.assertRaisesRegex(Invalid, "no such file"):
-            _client_file.read("/nowhere/file")
-
-    def test_redirect(self):
-        """other servers have their own keys, those in their place, or the only
-        one"""
-        def redirected(keys, *endpoints, others=()):
-            file = ClientFile(servers=[
-                ClientServer(f"tcp://h{number}:1", key)
-                for number, key in enumerate(keys, 1)], keys=list(others))
-            _client_file.redirect(file, list(endpoints))
-            return [server.key for server in file.servers]
-        both = KEY, OTHER_KEY
-        self.assertEqual(redirected(both, "tcp://h2:1"), [OTHER_KEY])
-        self.assertEqual(redirected(both, "tcp://a:1", "tcp://b:1"),
-                         [KEY, OTHER_KEY])
-        self.assertEqual(redirected([KEY], "tcp://a:1", "tcp://b:1"),
-                         [KEY, KEY])
-        self.assertEqual(redirected(both, "tcp://a:1", "tcp://h2:1",
-                                    others=[KEY, KEY]),
-                         [KEY, KEY, OTHER_KEY])
-        for endpoints in (["tcp://a:1"], [], ["ipc:///x", "tcp://b:1"]):
-            with self.assertRaises(Invalid):
-                redirected(both, *endpoints)
-
-    def test_where(self):
-        """the argument counts, then $LOCKKEEPER_CLIENT, unless the endpoint is
-        one of this host"""
-        path = self.write(OWN + f"    server = \"tcp://h1:1 {KEY}\"\n")
-
-        def found(client, endpoint, **environment):
-            with unittest.mock.patch.dict(os.environ, environment, clear=True):
-                file = _config.find_client(client, endpoint)
-            return file and file.servers[0].endpoint
-        here = {"LOCKKEEPER_CLIENT": path}
-        self.assertIsNone(found(None, None))
-        self.assertIsNone(found(None, None, LOCKKEEPER_CLIENT=""))
-        self.assertEqual(found(path, None), "tcp://h1:1")
-        self.assertEqual(found(None, None, **here), "tcp://h1:1")
-        self.assertIsNone(found(None, "ipc:///x", **here))
-        self.assertEqual(found(None, "tcp://h9:1", **here), "tcp://h9:1")
-        self.assertEqual(found(None, None, LOCKKEEPER_ENDPOINT="ipc:///x",
-                               **here), "tcp://h1:1")
-        self.assertEqual(found(None, None, LOCKKEEPER_ENDPOINT="tcp://h9:1",
-                               **here), "tcp://h9:1")
-        for client in "", path:
-            with self.assertRaises(Invalid):
-                found(client, "ipc:///x")
-        with self.assertRaisesRegex(Invalid, "no 'client/server'"):
-            found(self.write(OWN), None)
 
 
 class FakeLink:
@@ -161,9 +28,11 @@ class FakeLink:
         self.before_close = None
         self.words = []
         self.sent = []
+        self.dials = []  # how long each of them may take
 
-    def open(self, endpoint, ipv6):
+    def open(self, endpoint, connect_ms, ipv6):
         self.is_open, self.ipv6 = True, ipv6
+        self.dials.append(connect_ms)
         return True
 
     def close_socket(self, linger_ms):
@@ -207,6 +76,12 @@ class Choices(unittest.TestCase):
         chosen = self.all.choose(is_wanted, latest, self.now)
         self.all.flush(self.now)
         return chosen
+
+    def alone(self, endpoint="tcp://h0:1"):
+        """There is one server, which is tried."""
+        del self.all.known.all[1:]
+        self.all.known.find(0).endpoint = endpoint
+        self.choose()
 
     def open(self):
         """Those that are connected, or being."""
@@ -312,6 +187,86 @@ class Listed(Choices):
         self.assertFalse(self.links[0].ipv6)
         self.choose(ms=2000)
         self.assertTrue(self.links[0].ipv6)
+
+    def choose_until(self, ms):
+        """Looks as often as a session does."""
+        while self.now < NOW + ms:
+            self.choose(ms=50)
+
+    def test_patience(self):
+        """each dial of a name has twice the time when both kinds of address
+        were in vain, and is not replaced before"""
+        self.alone()
+        for ms, dials in ((0, [2000]), (1950, [2000]), (2000, [2000] * 2),
+                          (3950, [2000] * 2), (4000, [2000] * 2 + [4000]),
+                          (7950, [2000] * 2 + [4000]),
+                          (8000, [2000] * 2 + [4000] * 2),
+                          (12000, [2000] * 2 + [4000] * 2 + [8000])):
+            self.choose_until(ms)
+            self.assertEqual(self.links[0].dials, dials, ms)
+
+    def test_numeric(self):
+        """each dial of an address has twice the time of the one before, up to
+        eight seconds, until it is up"""
+        self.alone("tcp://10.0.0.1:1")
+        for _ in range(4):
+            self.be_down(0)
+            self.choose()
+            self.choose(ms=500)
+        self.assertEqual(self.links[0].dials, [2000, 4000, 8000, 8000, 8000])
+        self.be_up(0)
+        self.choose()
+        self.be_down(0)
+        self.choose()
+        self.assertEqual(self.links[0].dials[5:], [2000])
+
+    def test_late(self):
+        """one that did not answer in the time of its dial did not refuse"""
+        self.alone("tcp://10.0.0.1:1")
+        for dial_ms in 2000, 4000:
+            self.be_down(0)
+            self.choose(ms=dial_ms - 1)
+            self.assertIn(": connection refused", self.all.problem())
+            self.choose(ms=500)
+        self.be_down(0)
+        self.choose(ms=8000)
+        self.assertIn(": connection timed out", self.all.problem())
+
+    def test_pause(self):
+        """one that was to be dialled anew is, if the process stood still"""
+        self.alone("tcp://10.0.0.1:1")
+        self.choose(ms=900)
+        self.be_down(0)
+        self.choose()
+        self.choose(ms=100)
+        self.assertEqual(self.tried(), {0})
+        self.choose(ms=2000)
+        self.assertEqual(len(self.links[0].dials), 2)
+
+    def test_mute(self):
+        """one that takes the connection and says nothing is dialled anew, as
+        one that does not answer"""
+        self.alone("tcp://10.0.0.1:1")
+        self.be_down(0)
+        self.choose()
+        self.choose(ms=500)
+        self.links[0].words.append((_link.UP, b""))
+        self.choose()
+        self.choose_until(3450)
+        self.assertEqual(len(self.links[0].dials), 2)
+        self.assertIn(": it does not answer", self.all.problem())
+        self.choose_until(4000)
+        self.assertEqual(len(self.links[0].dials), 3)
+        self.be_up(0)
+        self.assertEqual(self.choose(), 0)
+
+    def test_speechless(self):
+        """... and so is one with which nothing is agreed"""
+        self.alone("tcp://10.0.0.1:1")
+        self.choose_until(2950)
+        self.assertEqual(len(self.links[0].dials), 1)
+        self.choose_until(3000)
+        self.assertEqual(len(self.links[0].dials), 2)
 
     def test_silent(self):
         """what does not answer is dialled anew when it is tried"""
@@ -435,6 +390,32 @@ class Nearest(Choices):
         self.assertEqual(self.choose(), -1)  # its list is waited for
         self.assertEqual(self.all.known.find(1).answer_ms, 0)
         self.assertEqual(self.choose(ms=100), 1)
+
+    def move(self):
+        """From one that is silent, whose others are as near."""
+        self.choose()
+        self.be_up(0)
+        self.choose()
+        self.choose(ms=100)
+        self.choose(False, 0, 5000)
+        self.choose(True, 0)
+
+    def test_moving(self):
+        """... not while it moves, as many others do: a second"""
+        self.move()
+        self.assertEqual(self.tried(), {1})
+        self.choose(True, 0, 999)
+        self.assertEqual(self.tried(), {1})
+        self.choose(True, 0, 1)
+        self.assertEqual(self.tried(), {1, 2})
+
+    def test_moving_shared(self):
+        """... unless there are several behind its address"""
+        for number in (1, 2, 3):
+            self.all.known.find(number).endpoint = "tcp://shared:1"
+        self.move()
+        self.choose(True, 0, 100)
+        self.assertEqual(len(self.tried()), 2)
 
     def test_list(self):
         """a list tells of one that is nearer, which is tried first"""

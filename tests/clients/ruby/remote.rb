@@ -64,7 +64,7 @@ class Lockkeeper::Remote < Lockkeeper # by a client file; call work often
   def keep(link)
     super
     return if !link.host || now < link.ask_at
-    link.ask_at = now + (link.lease || LEASE) / 6
+    link.ask_at = now + (link.drawn ? (link.lease || LEASE) / 6 : 300)
     return tell(link, 'LOCKLEASE', sent: now) if link.drawn
     tell(link, 'LOCKREGISTER', lease: LEASE, sent: now, secret: @secret,
                                secret2: @secret2)
