@@ -32,8 +32,8 @@ _LOOK_MS = 50  # while one is tried
 _SILENT_MS = 2000  # what does not answer for so long is dialled anew
 _IDLE_MS = 5000  # nothing was said to it for so long: hang up
 _SEEK_MS = 500  # one that ended the connection is sought that often
-_CONNECT_MS = 2000  # with one of its addresses, ...
-_DOUBLED_MAX = 2  # ... and twice as long each time, so often
+_CONNECT_MS = 2000  # with one of its addresses
+_LATE_MS = 1800  # the same, by a clock that may be another one
 _AGREE_MS = 1000  # from then on until keys are agreed on
 _LINGER_MS = 500
 
@@ -73,8 +73,7 @@ class Server(Attach):
         self.dials = 0  # in vain
         self.dials_before = 0  # ... when it was tried
         self._opened = 0  # since it was up, ...
-        self._opened_ms = NEVER  # ... the last time, ...
-        self._dial_ms = 0  # ... and has so long
+        self._opened_ms = NEVER  # ... the last time
         self.said_ms = NEVER  # something was said to it last, ...
         self.asked_ms = NEVER  # ... or first since it was heard; NEVER
         self.ready_ms = NEVER  # it was up first
@@ -103,16 +102,18 @@ class Server(Attach):
         return True
 
     def _note_end(self, now_ms: int) -> None:
+        """libzmq ends a handshake that takes too long as it does one that is
+        wrong."""
+        is_late = now_ms - self._opened_ms >= _LATE_MS
         if self.link.was_up:
             self.why = _MUTE
         elif self.link.ended_by == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             self.why = _UNKNOWN
         elif self.link.ended_by == zmq.EVENT_CLOSED:
-            is_late = now_ms - self._opened_ms >= self._dial_ms
             self.why = "connection timed out" if is_late \
                 else "connection refused"
         else:
-            self.why = _DENIED
+            self.why = _MUTE if is_late else _DENIED
 
     def work(self, now_ms: int) -> List[Message]:
         """Reads all that is there."""
@@ -139,20 +140,16 @@ class Server(Attach):
         """A name may have addresses of two kinds, which are tried in turn; one
         that has none is not told by an event."""
         if self.state == SEEKING and self._is_name \
-                and now_ms - self._opened_ms >= self._dial_ms:
+                and now_ms - self._opened_ms >= _CONNECT_MS:
             self.reopen = True
 
     def _open(self, now_ms: int) -> None:
-        """A server that very many dial at once answers late: to dial anew soon
-        would add to that."""
         ipv6 = "[" in self.endpoint \
             or (self._is_name and self._opened % 2 == 1)
-        rounds = self._opened // 2 if self._is_name else self._opened
-        self._dial_ms = _CONNECT_MS << min(rounds, _DOUBLED_MAX)
         self._opened_ms = now_ms
         self._opened += 1
-        if self.link.open(self.endpoint, self._dial_ms, ipv6):
-            self._retry_ms = now_ms + self._dial_ms + _AGREE_MS
+        if self.link.open(self.endpoint, _CONNECT_MS, ipv6):
+            self._retry_ms = now_ms + _CONNECT_MS + _AGREE_MS
         else:
             self.disconnected(now_ms)
 
