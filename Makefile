@@ -75,6 +75,7 @@ cli_src := $(wildcard src/cli/*.c src/cli/*/*.c)
 router_src := $(wildcard router/*/*.c)
 router_rooms = $(addprefix -Irouter/,tables logic shell)
 daemon_src := $(wildcard src/daemon/*.c)
+people_src := $(wildcard src/people/*.c)
 core = plugins/lock/core
 core_src := $(wildcard $(core)/*/*.c)
 core_face = -I$(core)/base -I$(core)/node
@@ -107,6 +108,7 @@ core_lib = $(B)/core.a
 lock_lib = $(B)/lock.a
 router_lib = $(B)/router.a
 daemon_lib = $(B)/daemon.a
+people_lib = $(B)/people.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
@@ -354,6 +356,9 @@ $(router_lib): $(call obj,$(filter-out %/main.c,$(router_src)))
 	$(archive)
 $(daemon_lib): $(call obj,$(daemon_src))
 	$(archive)
+$(people_lib): $(call obj,$(people_src))
+	$(archive)
+$(B)/src/people/%.o: EXTRA = $(SODIUM_CFLAGS)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
 
@@ -371,8 +376,8 @@ $(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
 	$(filter %.o,$^) $(DEPS_LIBS) -pthread
 	$(Q)ln -sf $(@F) $(B)/liblockkeeper.so
 
-$(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
-	$(call link,$(SMARTCOLS_LIBS))
+$(B)/lockkeeper: $(call obj,$(cli_src)) $(people_lib) $(static_lib)
+	$(call link,$(SMARTCOLS_LIBS) $(SODIUM_LIBS))
 $(B)/src/cli/columns.o: EXTRA = $(SMARTCOLS_CFLAGS)
 $(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src)) $(daemon_src)) \
 		$(core_lib) $(static_lib)
@@ -385,9 +390,9 @@ $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 
 #   Plug-ins find in the router what they need of src/, so that it is there
 #   once: it has all of that, and shows it to them. They show one symbol.
-$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) \
+$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) $(people_src) \
 		$(filter-out src/client/%,$(lib_src)))
-	$(call link,-Wl$(comma)--export-dynamic-symbol='lk_*' \
+	$(call link,$(SODIUM_LIBS) -Wl$(comma)--export-dynamic-symbol='lk_*' \
 		-Wl$(comma)--export-dynamic-symbol=accept4)
 
 $(B)/plugin.map:
@@ -424,7 +429,7 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app $(SODIUM_LIBS) $(LMDB_LIBS))
 
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
-	$(static_lib)
+	$(people_lib) $(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(WRAP) $(CHECK_LIBS) $(SODIUM_LIBS) $(LMDB_LIBS))

@@ -5,6 +5,7 @@
  */
 
 #include "settings/common.h"
+#include "settings/zones.h"
 
 #include "net/curve.h"
 #include "net/zpl.h"
@@ -123,6 +124,27 @@ is_host_domain (const char *value)
     return lk_host_domain_read (&domain, value);
 }
 
+static bool
+is_zone (const char *value)
+{
+    lk_zone zone;
+    return lk_zone_read (&zone, value);
+}
+
+static bool
+is_issuer (const char *value)
+{
+    lk_zone_issuer issuer;
+    return lk_zone_issuer_read (&issuer, value);
+}
+
+static bool
+is_revoked (const char *value)
+{
+    lk_revoked revoked;
+    return lk_revoked_read (&revoked, value);
+}
+
 /*  The next value of that key; NULL: there is none. */
 static const char *
 next_value (lk_zpl *zpl, const char *key, lk_zpl_line *line)
@@ -149,6 +171,15 @@ static const struct {
     {LK_SETTING_DISCOVERY, is_discovery, "anyone, authenticated or nobody"},
     {LK_SETTING_DOMAIN, is_host_domain,
      "the name of a host, a blank, and a location domain like au.perth.dh4"},
+    {LK_SETTING_ZONE, is_zone,
+     "the name of a zone, and behind it some of locks=N, sessions=N, "
+     "requests=N, bytes=N, ttl=SECONDS, renew=SECONDS and authority=NAME"},
+    {LK_SETTING_ISSUER, is_issuer,
+     "the name of a zone, a blank, and the public key of who may issue for it, "
+     "in 64 hexadecimal digits"},
+    {LK_SETTING_REVOKED, is_revoked,
+     "the serial of a credential, in 16 hexadecimal digits, a blank, and until "
+     "when it would have counted, in seconds since 1970"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -289,6 +320,45 @@ check_domains (const char *text, lk_problem *problem)
                         problem);
 }
 
+/*  A zone that had two lines would go by one of them, and one that has none
+ *  would have people and no limits. */
+static lk_err
+check_zones (const char *text, lk_problem *problem)
+{
+    lk_zone *zones = lk_alloc (LK_ZONES_MAX * sizeof *zones);
+    lk_zone_issuer *issuers = lk_alloc (LK_ISSUERS_MAX * sizeof *issuers);
+    const size_t count = lk_common_settings_zones (text, zones);
+    const size_t issuer_count = lk_common_settings_issuers (text, issuers);
+    lk_err error =
+        check_count (text, LK_SETTING_ZONE, LK_ZONES_MAX, "zones", problem);
+    if (error == LK_OK) {
+        error = check_count (text, LK_SETTING_ISSUER, LK_ISSUERS_MAX, "keys",
+                             problem);
+    }
+    if (error == LK_OK) {
+        error = check_count (text, LK_SETTING_REVOKED, LK_REVOKED_MAX,
+                             "serials", problem);
+    }
+    for (size_t i = 0; error == LK_OK && i < count; i++) {
+        if (lk_zone_find (zones, i, zones[i].name) != NULL) {
+            error = lk_problem_set (problem, LK_INVALID,
+                                    "'" LK_SETTING_ZONE "' has '%s' twice",
+                                    zones[i].name);
+        }
+    }
+    for (size_t i = 0; error == LK_OK && i < issuer_count; i++) {
+        if (lk_zone_find (zones, count, issuers[i].zone) == NULL) {
+            error = lk_problem_set (problem, LK_INVALID,
+                                    "'" LK_SETTING_ISSUER "' is for '%s', and "
+                                    "there is no such zone",
+                                    issuers[i].zone);
+        }
+    }
+    lk_free (zones);
+    lk_free (issuers);
+    return error;
+}
+
 lk_err
 lk_common_settings_check (const char *text, lk_problem *problem)
 {
@@ -307,6 +377,9 @@ lk_common_settings_check (const char *text, lk_problem *problem)
     }
     if (error == LK_OK) {
         error = check_domains (text, problem);
+    }
+    if (error == LK_OK) {
+        error = check_zones (text, problem);
     }
     return error == LK_OK
                ? check_count (text, LK_SETTING_DISCOVERY, 1, "value", problem)

@@ -85,6 +85,11 @@ layer src/settings \
     "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$public|$system" \
     "$third_party" "${files[@]}"
 
+mapfile -t files < <(in_folder src/people)
+layer src/people \
+    "\"(util|wire|net|settings|people)/[a-z0-9_]+\\.h\"|$public|$system" \
+    "$third_party" "${files[@]}"
+
 mapfile -t files < <(in_folder src/client)
 layer src/client \
     "\"(util|wire|net|settings|client)/[a-z0-9_]+\\.h\"|$public|$system" \
@@ -98,7 +103,7 @@ for room in '' run lock see setup sandbox; do
     mapfile -t files < <(in_folder "src/cli${room:+/$room}" |
         grep -v '^src/cli/columns\.c$')
     layer "src/cli${room:+/$room}" \
-        "\"((util|wire|net|settings)/[a-z0-9_]+|$own)\\.h\"|$public|$system" \
+        "\"((util|wire|net|settings|people)/[a-z0-9_]+|$own)\\.h\"|$public|$system" \
         "$third_party" "${files[@]}"
 done
 
@@ -124,7 +129,7 @@ rooms router/logic router/tables
 rooms router/shell router/logic router/tables
 for room in tables logic shell; do
     mapfile -t files < <(in_folder router/$room)
-    layer router/$room "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    layer router/$room "\"(util|wire|net|settings|people|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
         "$third_party" "${files[@]}"
 done
 

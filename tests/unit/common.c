@@ -5,6 +5,7 @@
  */
 
 #include "settings/common.h"
+#include "settings/zones.h"
 
 #include "lib/suite.h"
 #include "net/curve.h"
@@ -19,6 +20,11 @@
 #define K3 "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
 #define LINE(host, key) "    key = \"" host " " key "\"\n"
 #define IN(host, domain) "    domain = \"" host " " domain "\"\n"
+#define ZONE(value) "    zone = \"" value "\"\n"
+#define ISSUER(zone)                                                           \
+    "    issuer = \"" zone                                                     \
+    " 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"\n"
+#define REVOKED(value) "    revoked = \"" value "\"\n"
 #define LOCK "settings\n    lock = h1\n    lock = h3\n"
 
 START_TEST (texts)
@@ -54,6 +60,23 @@ START_TEST (texts)
         {"clients\n" LINE ("m1", K1 "0"), "line 2: 'clients/key' needs"},
         {"clients\n" LINE ("m1", K1) LINE ("m2", K1),
          "'clients/key' has the key of 'm2' twice"},
+        {"zones\n" ZONE ("acme") ZONE ("b locks=5 ttl=60 authority=ldap")
+             ISSUER ("acme") REVOKED ("0123456789abcdef 1800000000"),
+         NULL},
+        {"zones\n" ZONE ("acme") ZONE ("acme locks=1"),
+         "'zones/zone' has 'acme' twice"},
+        {"zones\n" ZONE ("acme looks=1"), "line 2: 'zones/zone' needs the "
+                                          "name of a zone"},
+        {"zones\n" ZONE ("acme locks=-1"), "line 2: 'zones/zone' needs"},
+        {"zones\n" ZONE ("acme ttl=0"), "line 2: 'zones/zone' needs"},
+        {"zones\n" ZONE ("a/b"), "line 2: 'zones/zone' needs"},
+        {"zones\n" ISSUER ("acme"),
+         "'zones/issuer' is for 'acme', and there is no such zone"},
+        {"zones\n    issuer = \"acme 12ab\"\n", "line 2: 'zones/issuer' needs"},
+        {"zones\n" REVOKED ("12ab 1800000000"),
+         "line 2: 'zones/revoked' needs the serial of a credential"},
+        {"zones\n" REVOKED ("0123456789abcdef"),
+         "line 2: 'zones/revoked' needs"},
         {"clients\n    discovery = anyone\n", NULL},
         {"clients\n    discovery = all\n",
          "line 2: 'clients/discovery' needs anyone, authenticated or nobody"},
@@ -191,11 +214,37 @@ START_TEST (who_may_change_them)
 }
 END_TEST
 
+START_TEST (zones)
+{
+    lk_zone zone;
+    char line[LK_ZONE_LINE_SIZE];
+    ck_assert (lk_zone_read (&zone, "acme requests=5  bytes=7 sessions=3"));
+    ck_assert_str_eq (zone.name, "acme");
+    ck_assert_int_eq (zone.requests, 5);
+    ck_assert_int_eq (zone.bytes, 7);
+    ck_assert_int_eq (zone.sessions, 3);
+    ck_assert_int_eq (zone.locks, 0);
+    ck_assert_int_eq (zone.ttl_s, LK_ZONE_TTL_S);
+    ck_assert_int_eq (zone.renew_s, LK_ZONE_RENEW_S);
+    ck_assert_str_eq (zone.authority, "");
+    lk_zone_write (&zone, line);
+    ck_assert_str_eq (line, "acme sessions=3 requests=5 bytes=7");
+    ck_assert (lk_zone_read (&zone, "acme renew=0 authority=corp"));
+    lk_zone_write (&zone, line);
+    ck_assert_str_eq (line, "acme renew=0 authority=corp");
+    ck_assert_ptr_nonnull (lk_zone_find (&zone, 1, "acme"));
+    ck_assert_ptr_null (lk_zone_find (&zone, 1, "default"));
+    ck_assert (lk_zone_read (&zone, "default"));
+    ck_assert_ptr_nonnull (lk_zone_find (&zone, 1, ""));
+}
+END_TEST
+
 int
 main (void)
 {
     TCase *tcase = tcase_create ("common");
     tcase_add_test (tcase, texts);
+    tcase_add_test (tcase, zones);
     tcase_add_test (tcase, its_keys);
     tcase_add_test (tcase, who_may_know);
     tcase_add_test (tcase, too_many_domains);
