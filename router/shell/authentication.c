@@ -148,7 +148,7 @@ lk_authentication_begin (lk_authentication *self, lk_router *router,
     self->router = router;
     self->mesh = mesh;
     keyring->security = self->options->security;
-    keyring->ring = self->ring;
+    lk_keyring_resume (keyring, &self->ring, lk_clock_ms ());
     if (pair != NULL) {
         keyring->served = *pair;
     }

@@ -46,6 +46,7 @@ drop_stale (lk_keyring *self, int64_t now_ms)
         lk_curve_key *key = &self->ring.key[i - 1];
         if (key->pending_ms != 0 && key->pending_ms <= now_ms) {
             lk_curve_ring_remove (&self->ring, key);
+            self->is_old = true;
         }
     }
 }
@@ -158,7 +159,21 @@ lk_keyring_expect (lk_keyring *self, const lk_host_key *key, int64_t now_ms,
     lk_curve_key one = {.pending_ms = now_ms + PENDING_MS};
     snprintf (one.host, sizeof one.host, "%s", key->host);
     snprintf (one.pair.public_key, sizeof one.pair.public_key, "%s", key->key);
-    return lk_curve_ring_add (&self->ring, &one, problem);
+    const lk_err error = lk_curve_ring_add (&self->ring, &one, problem);
+    self->is_old |= error == LK_OK;
+    return error;
+}
+
+void
+lk_keyring_resume (lk_keyring *self, const lk_curve_ring *ring, int64_t now_ms)
+{
+    self->ring = *ring;
+    for (size_t i = 0; i < self->ring.count; i++) {
+        lk_curve_key *key = &self->ring.key[i];
+        if (key->pending_ms != 0 && !lk_curve_key_is_ours (key)) {
+            key->pending_ms = now_ms + PENDING_MS;
+        }
+    }
 }
 
 bool

@@ -74,6 +74,12 @@ lk_err lk_keyring_expect (lk_keyring *self, const lk_host_key *key,
                           int64_t now_ms, lk_problem *problem);
 bool lk_keyring_expects (lk_keyring *self, int64_t now_ms);
 
+/*  Takes the ring of a former process: keys of others that are pending there
+ *  are so for an hour more. All routers may have been restarted before the
+ *  settings had such a key, and would refuse its host for good. */
+void lk_keyring_resume (lk_keyring *self, const lk_curve_ring *ring,
+                        int64_t now_ms);
+
 /*  One that does not count any more by the keys that the settings have: to be
  *  removed. NULL: there is none, or the settings say nothing of keys. */
 lk_curve_key *lk_keyring_withdrawn (lk_keyring *self, const lk_host_key *keys,

@@ -243,10 +243,7 @@ lk_curve_ring_write (const lk_curve_ring *self, const char *path,
     lk_bytes_reserve (&text, FILE_SIZE_MAX); /* and never copied */
     lk_bytes_add (&text, head, strlen (head));
     for (size_t i = 0; i < self->count; i++) {
-        const lk_curve_key *key = &self->key[i];
-        if (key->pending_ms == 0 || lk_curve_key_is_ours (key)) {
-            add_key (&text, key);
-        }
+        add_key (&text, &self->key[i]);
     }
     const lk_err error =
         lk_state_file_write (file, text.data, text.size, problem);

@@ -81,8 +81,8 @@ lk_err lk_curve_ring_read (lk_curve_ring *self, const char *path,
                            lk_problem *problem)
     __attribute__ ((warn_unused_result));
 
-/*  Replaces it, and has it on disk. Keys of others that are pending are left
- *  out: they count no longer than this process. */
+/*  Replaces it, and has it on disk. Keys that are pending are read as pending
+ *  for ever: until when they count is not written. */
 lk_err lk_curve_ring_write (const lk_curve_ring *self, const char *path,
                             lk_problem *problem)
     __attribute__ ((warn_unused_result));
