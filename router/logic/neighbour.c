@@ -27,6 +27,7 @@ lk_neighbour_introduction (const lk_router *self, const char *command)
     lk_message_set_text (message, "address", self->address);
     lk_message_set_text (message, "version", LK_VERSION);
     lk_message_set_hex (message, "incarnation", self->incarnation);
+    lk_message_set_flag (message, "privileged", true);
     if (self->clients_address[0] != '\0') {
         lk_message_set_text (message, "clients", self->clients_address);
         lk_message_set_text (message, "clients_key", self->clients_key);
@@ -77,6 +78,7 @@ read_party (const lk_message *message, lk_party *party)
     party->host = lk_message_text (message, "host");
     party->address = lk_message_text (message, "address");
     party->version = lk_message_text (message, "version");
+    party->privileged = lk_message_flag (message, "privileged");
     read_clients (message, &party->clients);
     return party->host != NULL && party->address != NULL
            && party->version != NULL
