@@ -27,7 +27,6 @@ lk_neighbour_introduction (const lk_router *self, const char *command)
     lk_message_set_text (message, "address", self->address);
     lk_message_set_text (message, "version", LK_VERSION);
     lk_message_set_hex (message, "incarnation", self->incarnation);
-    lk_message_set_flag (message, "privileged", true);
     if (self->clients_address[0] != '\0') {
         lk_message_set_text (message, "clients", self->clients_address);
         lk_message_set_text (message, "clients_key", self->clients_key);
@@ -39,6 +38,7 @@ static void
 send_connect (lk_router *self, lk_mesh_link *link)
 {
     lk_message *message = lk_neighbour_introduction (self, "CONNECT");
+    lk_message_set_flag (message, "privileged", true);
     lk_router_send (self, &link->out, &message);
 }
 
@@ -373,6 +373,7 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
     self->calls->met (self->shell, source->identity);
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     lk_message *accept = lk_neighbour_introduction (self, "ACCEPT");
+    lk_message_set_flag (accept, "privileged", true);
     lk_router_answer (self, source, &accept);
     if (!again) {
         lk_neighbour_step (self, link, LK_LINK_MET);
