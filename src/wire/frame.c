@@ -22,7 +22,7 @@ enum {
     AT_TTL = 19
 };
 
-enum { VERSION = 1, FLAG_BODY = 3, FLAG_CROSSED = 4 };
+enum { VERSION = 1, FLAG_BODY = 3, FLAG_CROSSED = 4, FLAG_ADMIN = 8 };
 
 /*  -------------------------------------------------------- reading */
 
@@ -47,7 +47,7 @@ read_fixed (const char *message, size_t left, lk_frame_header *header)
     }
     header->serial = lk_bytes_get64 (message + AT_SERIAL);
     const uint8_t flags = byte_at (message, AT_FLAGS);
-    if (flags & ~(FLAG_BODY | FLAG_CROSSED)) {
+    if (flags & ~(FLAG_BODY | FLAG_CROSSED | FLAG_ADMIN)) {
         return "reserved bits are set";
     }
     if ((flags & FLAG_BODY) > LK_BODY_PACKED) {
@@ -59,6 +59,7 @@ read_fixed (const char *message, size_t left, lk_frame_header *header)
         return "what lock services say to each other is never cached";
     }
     header->crossed = flags & FLAG_CROSSED;
+    header->privileged = flags & FLAG_ADMIN;
     header->whole = (lk_slice) {message, lk_bytes_get32 (message + AT_SIZE)};
     return header->whole.size > left ? "cut short" : NULL;
 }
@@ -153,6 +154,16 @@ lk_frame_set_crossed (void *frame, lk_frame_header *header)
 }
 
 void
+lk_frame_set_privileged (void *frame, lk_frame_header *header, bool privileged)
+{
+    char *message =
+        (char *) frame + (header->whole.data - (const char *) frame);
+    const uint8_t others = byte_at (message, AT_FLAGS) & ~FLAG_ADMIN;
+    message[AT_FLAGS] = (char) (others | (privileged ? FLAG_ADMIN : 0));
+    header->privileged = privileged;
+}
+
+void
 lk_frame_set_ttl (void *frame, lk_frame_header *header, uint8_t ttl_s)
 {
     char *message =
@@ -195,6 +206,7 @@ lk_frame_begin_checked (lk_bytes *out, const lk_frame_envelope *envelope)
     header[AT_VERSION] = VERSION;
     header[AT_FLAGS] =
         (char) ((envelope->crossed ? FLAG_CROSSED : 0)
+                | (envelope->privileged ? FLAG_ADMIN : 0)
                 | (envelope->packed ? LK_BODY_PACKED : LK_BODY_JSON));
     lk_bytes_put64 (header + AT_SERIAL, envelope->serial);
     header[AT_TO_LEN] = (char) to.size;
