@@ -39,6 +39,8 @@ told_of (lk_answer_kind kind)
     return found;
 }
 
+static int64_t credential_ms; /* it ends then; 0: there is none */
+
 static const lk_answer *
 register_as (uint64_t number)
 {
@@ -46,6 +48,7 @@ register_as (uint64_t number)
     lk_app_request request = request_of (0);
     request.left_ms = LEASE;
     request.sent = 9000;
+    request.until_ms = credential_ms;
     const lk_answer *answer = put (LK_ON_REGISTER, request);
     if (answer && answer->kind == LK_ANSWER_READY) {
         id = answer->far;
@@ -58,6 +61,7 @@ lease (int64_t sent)
 {
     lk_app_request request = request_of (0);
     request.sent = sent;
+    request.until_ms = credential_ms;
     return put (LK_ON_LEASE, request);
 }
 
@@ -473,6 +477,114 @@ START_TEST (nobody_inherits_by_a_key)
     lock (request);
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
     ck_assert_ptr_null (told_of (LK_ANSWER_LOCKED));
+}
+END_TEST
+
+/*  -------------------------------------------------------- credentials */
+
+static void
+register_for (int64_t ms)
+{
+    credential_ms = now_ms + ms;
+    register_as (1);
+}
+
+/*  LEASE, and its answer; NULL: there is none. */
+static const lk_answer *
+leased (void)
+{
+    lease (now_ms);
+    wait_ms (20);
+    vouch_at (ping_within (50));
+    return told_of (LK_ANSWER_LEASE);
+}
+
+START_TEST (no_lease_goes_beyond_a_credential)
+{
+    register_for (3000);
+    const int64_t left_ms = leased ()->left_ms;
+    ck_assert_int_eq (left_ms, credential_ms - now_ms);
+    ck_assert_int_lt (left_ms, LEASE);
+    credential_ms += 60000;
+    ck_assert_int_eq (leased ()->left_ms, LEASE);
+    credential_ms = now_ms + 20;
+    ck_assert_ptr_null (leased ());
+}
+END_TEST
+
+/*  What was answered last may be believed by a slower clock. */
+START_TEST (its_locks_end_by_silence)
+{
+    register_for (3000);
+    lock (request_of (1));
+    locked (1);
+    lock (request_of (2));
+    ck_assert_ptr_nonnull (leased ());
+    const int64_t silent_ms = now_ms + (credential_ms - now_ms) * 5 / 4;
+    while (now_ms < credential_ms - 1) {
+        wait_ms (1);
+        vouch (1);
+        ck_assert_ptr_null (told_of (LK_ANSWER_FAILED));
+    }
+    wait_ms (1);
+    ck_assert_uint_eq (told_of (LK_ANSWER_FAILED)->serial, 2);
+    ck_assert_int_eq (told_of (LK_ANSWER_FAILED)->error, LK_CREDENTIAL);
+    while (now_ms < silent_ms - 1) {
+        wait_ms (1);
+        vouch (1);
+        ck_assert_ptr_null (told_of (LK_ANSWER_UNKNOWN));
+        ck_assert_ptr_null (lease (now_ms)); /* keeps nothing away */
+    }
+    wait_ms (1);
+    ck_assert_uint_eq (told_of (LK_ANSWER_UNLOCKED)->serial, 1);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNLOCKED)->error, LK_CREDENTIAL);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNKNOWN)->error, LK_CREDENTIAL);
+    wait_ms (250);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
+START_TEST (no_lock_is_taken_without_a_credential)
+{
+    register_for (3000);
+    lock (request_of (1));
+    live (2900);
+    lease (now_ms);
+    wait_ms (100);
+    locked (1); /* too late */
+    ck_assert_ptr_null (told_of (LK_ANSWER_LOCKED));
+    lock (request_of (2));
+    ck_assert_int_eq (told_of (LK_ANSWER_FAILED)->error, LK_CREDENTIAL);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_LOCK));
+    credential_ms = now_ms + 9000; /* another one came */
+    lease (now_ms);
+    lock (request_of (3));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+}
+END_TEST
+
+START_TEST (nobody_registers_without_a_credential)
+{
+    register_for (-1);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNKNOWN)->error, LK_CREDENTIAL);
+    ck_assert_ptr_null (told_of (LK_ANSWER_READY));
+}
+END_TEST
+
+START_TEST (its_end_is_told_ahead)
+{
+    register_for (61000);
+    lock (request_of (1));
+    locked (1);
+    lease (now_ms);
+    for (int i = 0; i < 99; i++) {
+        live (100);
+        ck_assert (!told_of (LK_ANSWER_JEOPARDY) || now_ms > 61000);
+        lease (now_ms);
+        if (told_of (LK_ANSWER_JEOPARDY)) {
+            break;
+        }
+    }
 }
 END_TEST
 
