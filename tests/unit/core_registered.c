@@ -520,7 +520,7 @@ START_TEST (its_locks_end_by_silence)
     locked (1);
     lock (request_of (2));
     ck_assert_ptr_nonnull (leased ());
-    const int64_t silent_ms = now_ms + (credential_ms - now_ms) * 5 / 4;
+    const int64_t silent_ms = credential_ms + 3000 / 4;
     while (now_ms < credential_ms - 1) {
         wait_ms (1);
         vouch (1);
@@ -571,20 +571,51 @@ START_TEST (nobody_registers_without_a_credential)
 }
 END_TEST
 
+/*  All stays alive for so long; whether a danger begins or is over. */
+static bool
+danger_within (int64_t ms, lk_answer *danger)
+{
+    for (int64_t i = 0; i < ms; i += 100) {
+        wait_ms (100);
+        for (lk_host host = 1; host < 4; host++) {
+            if (told_of (LK_ANSWER_JEOPARDY)) {
+                *danger = *told_of (LK_ANSWER_JEOPARDY);
+                return true;
+            }
+            vouch (host);
+        }
+        lease (now_ms);
+        if (told_of (LK_ANSWER_JEOPARDY)) {
+            *danger = *told_of (LK_ANSWER_JEOPARDY);
+            return true;
+        }
+    }
+    return false;
+}
+
 START_TEST (its_end_is_told_ahead)
 {
+    lk_answer danger;
     register_for (61000);
     lock (request_of (1));
     locked (1);
-    lease (now_ms);
-    for (int i = 0; i < 99; i++) {
-        live (100);
-        ck_assert (!told_of (LK_ANSWER_JEOPARDY) || now_ms > 61000);
-        lease (now_ms);
-        if (told_of (LK_ANSWER_JEOPARDY)) {
-            break;
-        }
-    }
+    ck_assert (!danger_within (900, &danger));
+    ck_assert (danger_within (200, &danger));
+    ck_assert (danger.danger);
+    ck_assert_int_eq (danger.error, LK_CREDENTIAL);
+    ck_assert_uint_eq (danger.serial, 1);
+    credential_ms += 3000; /* the host's clock was set */
+    ck_assert (!danger_within (1000, &danger));
+    lock (request_of (2));
+    locked (2);
+    ck_assert_uint_eq (told_of (LK_ANSWER_JEOPARDY)->serial, 2);
+    credential_ms += 60000;
+    ck_assert (danger_within (100, &danger));
+    ck_assert (!danger.danger);
+    ck_assert_int_eq (danger.error, LK_OK);
+    credential_ms = now_ms + 500;
+    ck_assert (danger_within (100, &danger));
+    ck_assert (danger.danger);
 }
 END_TEST
 
@@ -614,6 +645,11 @@ main (void)
     tcase_add_test (tests, much_is_asked_and_all_goes_on);
     tcase_add_test (tests, a_claim_in_doubt_is_reported);
     tcase_add_test (tests, nobody_inherits_by_a_key);
+    tcase_add_test (tests, no_lease_goes_beyond_a_credential);
+    tcase_add_test (tests, its_locks_end_by_silence);
+    tcase_add_test (tests, no_lock_is_taken_without_a_credential);
+    tcase_add_test (tests, nobody_registers_without_a_credential);
+    tcase_add_test (tests, its_end_is_told_ahead);
     Suite *suite = suite_create ("core_registered");
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);
