@@ -106,6 +106,7 @@ typedef struct {
     int64_t noted_at; /* ... then, and of several times at once ... */
     int64_t least_ms; /* ... the least and the most, with what was known */
     int64_t most_ms;
+    int64_t earliest_ms; /* of all */
 } sim_route;
 
 typedef struct {

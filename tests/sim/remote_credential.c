@@ -24,7 +24,7 @@ sim_credentials_begin (sim_world *world)
     lk_rng former = sim_dice_take (world, SIM_DIE_CREDENTIAL, 0);
 
     self->habits.credentials =
-        !world->options.script && sim_chance (world, 400) ? 800 : 0;
+        !world->options.script && sim_chance (world, 600) ? 800 : 0;
     const bool differ = sim_chance (world, 600);
     for (uint8_t host = 0; host < SIM_HOSTS_MAX; host++) {
         self->wall[host] = differ ? sim_between (world, -WALL_MS, WALL_MS) : 0;
@@ -56,9 +56,9 @@ draw_renewal (sim_world *world, sim_remote *self, int64_t span_ms)
     const int64_t chance = sim_between (world, 0, 9);
 
     self->renew_at = SIM_FOREVER;
-    if (chance < 5) {
+    if (chance < (world->stormy ? 5 : 3)) {
         self->renew_at = self->ends_at - sim_between (world, 1, span_ms / 2);
-    } else if (chance < 7) {
+    } else if (chance < (world->stormy ? 7 : 4)) {
         self->renew_at = self->ends_at + sim_between (world, 0, 5000);
     }
 }
@@ -259,11 +259,13 @@ sim_remote_note_until (sim_world *world, sim_route *route, int64_t until_ms)
     route->noted_at = world->now;
     route->until_ms = end_ms;
     route->least_ms = smaller (route->least_ms, end_ms);
+    route->earliest_ms = smaller (route->earliest_ms, end_ms);
     route->most_ms = -smaller (-route->most_ms, -end_ms);
 }
 
 /*  A host tells nothing that goes beyond what it knows of the credential, and
- *  does not say sooner that it has ended. */
+ *  does not say sooner that it has ended; a request that failed by it is
+ *  answered so again. */
 void
 sim_remote_check_told (sim_world *world, uint8_t host, const sim_route *route,
                        const lk_answer *answer)
@@ -272,7 +274,10 @@ sim_remote_check_told (sim_world *world, uint8_t host, const sim_route *route,
     const int64_t least_ms =
         answer->kind == LK_ANSWER_LEASE ? answer->left_ms : 1;
     const bool at_once = route->noted_at == world->now;
-    const int64_t first_ms = at_once ? route->least_ms : route->until_ms;
+    const int64_t first_ms = answer->kind == LK_ANSWER_FAILED
+                                 ? route->earliest_ms
+                             : at_once ? route->least_ms
+                                       : route->until_ms;
     const int64_t last_ms = at_once ? route->most_ms : route->until_ms;
     const int64_t soon_ms = answer->kind == LK_ANSWER_JEOPARDY ? SOON_MS : 0;
 

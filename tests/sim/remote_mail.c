@@ -149,8 +149,10 @@ new_route (sim_remotes *self, const sim_mail *mail)
         self->route =
             lk_realloc (self->route, self->route_room * sizeof *self->route);
     }
-    self->route[self->route_count] = (sim_route) {
-        .remote = mail->remote, .life = mail->life, .until_ms = INT64_MAX};
+    self->route[self->route_count] = (sim_route) {.remote = mail->remote,
+                                                  .life = mail->life,
+                                                  .until_ms = INT64_MAX,
+                                                  .earliest_ms = INT64_MAX};
     self->route[self->route_count].id = id_of (mail);
     return FIRST_ROUTE + self->route_count++;
 }
