@@ -249,6 +249,11 @@ say (void *context, const lk_roam_letter *letter)
     uint8_t remote = (uint8_t) remotes->acting;
     sim_remote *self = &remotes->item[remote];
     const sim_want *want = letter->user;
+    if (sim_remote_clings (world, self)
+        && (letter->kind == LK_ROAM_UNLOCK
+            || letter->kind == LK_ROAM_GOODBYE)) {
+        return;
+    }
     sim_mail mail = {.letter = *letter,
                      .remote = remote,
                      .host = (uint8_t) letter->server,

@@ -58,6 +58,7 @@ typedef struct {
     int64_t first_end;     /* of all credentials of this life, ... */
     int64_t last_end;      /* ... the latest */
     int64_t shut_out_till; /* it tries to register no sooner */
+    bool clings; /* it gives nothing back any more when that has ended */
     int64_t cut_from[SIM_HOSTS_MAX]; /* until: it hears nothing of that host */
     int64_t cut_to[SIM_HOSTS_MAX];   /* ... says nothing to it */
 } sim_remote;
@@ -190,9 +191,10 @@ void sim_remote_get_credential (struct sim_world *world, sim_remote *self);
 bool sim_remote_credential_act (struct sim_world *world, sim_remote *self);
 void sim_remote_credential_wake (struct sim_world *world, uint8_t remote);
 
-/*  Whether it asks for more; whether a lock may be lost by its end; it hears
+/*  Whether it asks for more, or only says that it is there; whether a lock may be lost by its end; it hears
  *  that nobody takes it. */
 bool sim_remote_may_ask (const struct sim_world *world, const sim_remote *self);
+bool sim_remote_clings (const struct sim_world *world, const sim_remote *self);
 bool sim_remote_may_lose (const struct sim_world *world,
                           const sim_remote *self);
 void sim_remote_shut_out (struct sim_world *world, sim_remote *self,

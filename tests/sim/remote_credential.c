@@ -94,6 +94,7 @@ sim_remote_get_credential (sim_world *world, sim_remote *self)
     self->shut_out_till = 0;
     if (sim_chance (world, world->remotes.habits.credentials)) {
         self->last_end = 0;
+        self->clings = sim_chance (world, 500);
         get_another (world, self);
     }
     world->rng = former;
@@ -200,6 +201,14 @@ bool
 sim_remote_may_ask (const sim_world *world, const sim_remote *self)
 {
     return self->ends_at == SIM_FOREVER || world->now < self->ends_at + 1000;
+}
+
+/*  Nothing becomes free by that. */
+bool
+sim_remote_clings (const sim_world *world, const sim_remote *self)
+{
+    return self->clings && self->renew_at == SIM_FOREVER
+           && world->now >= self->ends_at;
 }
 
 bool

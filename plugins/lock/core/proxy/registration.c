@@ -83,6 +83,9 @@ void
 lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
 {
     lk_registration *self = lk_registration_of_owner (proxy, &request->far);
+    if (self) {
+        lk_registration_note_until (proxy, self, request->until_ms);
+    }
     if (proxy->leaving || proxy->far.all.count >= LK_REGISTRATIONS_MAX) {
         tell (proxy, LK_ANSWER_MOVE, request->app, &request->far);
         return;
@@ -95,9 +98,7 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
                   &request->far);
         return;
     }
-    if (self) {
-        lk_registration_note_until (proxy, self, request->until_ms);
-    } else {
+    if (!self) {
         self = begin (proxy, request);
     }
     tell (proxy, self->over ? LK_ANSWER_UNKNOWN : LK_ANSWER_READY, self->app,
@@ -245,11 +246,11 @@ lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request)
         tell (proxy, LK_ANSWER_UNKNOWN, request->app, &request->far);
         return;
     }
+    lk_registration_note_until (proxy, self, request->until_ms);
     if (proxy->leaving) {
         tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
         return;
     }
-    lk_registration_note_until (proxy, self, request->until_ms);
     lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
     lk_registration_note_clock (proxy, self, request->sent);
     if (self->asked_count < LK_LEASES_ASKED) {
