@@ -410,7 +410,8 @@ sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     mail.type = answer->type;
     mail.error = answer->error;
     mail.refused = answer->kind == LK_ANSWER_FAILED;
-    if (answer->kind == LK_ANSWER_UNKNOWN) {
+    if (answer->kind == LK_ANSWER_UNKNOWN
+        || (mail.refused && mail.error == LK_CREDENTIAL)) {
         sim_checker_unregistered (&world->checker, who_of (&mail),
                                   mail.letter.number);
     } else if (mail.letter.kind == LK_ROAM_FAILED) {

@@ -563,6 +563,22 @@ START_TEST (no_lock_is_taken_without_a_credential)
 }
 END_TEST
 
+/*  It hears of another one while it stops. */
+START_TEST (it_may_be_renewed_while_the_service_leaves)
+{
+    register_for (3000);
+    put (LK_ON_STOP, request_of (0));
+    live (100);
+    credential_ms += 60000;
+    ck_assert_int_eq (lease (now_ms)->kind, LK_ANSWER_MOVE);
+    for (int i = 0; i < 100 && !told_of (LK_ANSWER_UNKNOWN); i++) {
+        vouch (1);
+        wait_ms (50);
+    }
+    ck_assert_int_eq (told_of (LK_ANSWER_UNKNOWN)->error, LK_OK);
+}
+END_TEST
+
 START_TEST (nobody_registers_without_a_credential)
 {
     register_for (-1);
@@ -648,6 +664,7 @@ main (void)
     tcase_add_test (tests, no_lease_goes_beyond_a_credential);
     tcase_add_test (tests, its_locks_end_by_silence);
     tcase_add_test (tests, no_lock_is_taken_without_a_credential);
+    tcase_add_test (tests, it_may_be_renewed_while_the_service_leaves);
     tcase_add_test (tests, nobody_registers_without_a_credential);
     tcase_add_test (tests, its_end_is_told_ahead);
     Suite *suite = suite_create ("core_registered");
