@@ -67,13 +67,15 @@ def read_letter(message: Message) -> Optional[Letter]:
 
 
 def _kind_of_failure(message: Message, lock: RoamLock) -> Optional[Kind]:
-    """LOCKFAILED or INVALID; one that is too busy is asked again."""
+    """LOCKFAILED or INVALID; one that is too busy is asked again, and one
+    that says that our credential has ended takes no claim."""
     error = "invalid" if message.command == "INVALID" \
         else message.text("error")
     if message.serial % 2 == 1:
         is_over = error in ("denied", "invalid", "unknown")
         return Kind.UNLOCKED if is_over else None
-    is_busy = error == "overloaded" and lock.state is State.HELD \
+    is_busy = error in ("overloaded", "credential") \
+        and lock.state is State.HELD \
         and "turn" not in (message.body or {})
     return None if is_busy else Kind.FAILED
 

@@ -51,6 +51,7 @@ TEXTS: Dict[str, str] = {
     "deadlock": "both would wait for each other for ever",
     "system": "the operating system refused",
     "outdated": "it was changed meanwhile",
+    "credential": "its credential has ended",
 }
 
 
@@ -119,7 +120,8 @@ class LockLost(LockkeeperError):
     """A lock was held and is no more: stop what you do under it.
 
     ``reason`` is 'timedout' (its duration is over), 'isolated', 'quorum',
-    'disconnected', 'shutdown', 'released', 'forced', 'lost' or 'late';
+    'disconnected', 'shutdown', 'released', 'forced', 'lost', 'late' or
+    'credential';
     ``comment`` what an operator said who took it away, if he did.
     """
 

@@ -210,7 +210,8 @@ failed_turn (const lk_message *message, const lk_far_lock *lock)
                : 0;
 }
 
-/*  One that is too busy is asked again. */
+/*  One that is too busy is asked again; and one that says that our credential
+ *  has ended takes no claim: what is held is believed as long as it was. */
 static bool
 read_failure (const lk_message *message, const lk_far_lock *lock,
               lk_roam_letter *letter)
@@ -222,7 +223,8 @@ read_failure (const lk_message *message, const lk_far_lock *lock,
     }
     letter->kind = LK_ROAM_FAILED;
     letter->turn = failed_turn (message, lock);
-    return letter->turn != 0 || error != LK_OVERLOADED
+    return letter->turn != 0
+           || (error != LK_OVERLOADED && error != LK_CREDENTIAL)
            || state_of (lock) == LK_ROAM_WAITS;
 }
 

@@ -659,6 +659,18 @@ canary goes-on-whatever-it-missed 1 unit/core_registered registration.c \
     's/if (!goes_on (proxy, term)) {/if (0) {/'
 canary pings-put-off-upkeep 1 unit/core_registered node.c \
     's/    deadline = earlier (deadline, node->next_upkeep_ms);\n//'
+canary a-lease-beyond-the-credential 400 remotes registration_parts.c \
+    's/? 0\n *: self->until_ms - proxy->core->now_ms;/? 0 : INT64_MAX;/'
+canary ends-with-its-credential-at-once 400 remotes registration_until.c \
+    's/    self->cut = expired;\n/&    if (expired) {\n        lk_heap_put (\&proxy->far.silences, self, proxy->core->now_ms);\n    }\n/'
+canary locks-without-a-credential 400 remotes registered.c \
+    's/!lk_registration_may_hold (proxy, own\.app)/0/' \
+    answers.c \
+    's/!may_be_told (proxy, demand)/0/' \
+    registration_until.c \
+    's/    if (demand->state == LK_DEMAND_WAITING) {/    if (0) {/'
+canary asks-on-without-a-credential 400 remotes registration.c \
+    's/    lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));\n    lk_registration_note_clock/    lk_registration_stay (proxy, self, self->lease_ms);\n    lk_registration_note_clock/'
 canary a-waiting-set-moves 1 unit/roam src/client/roam_lock.c \
     's/lock->said && lock->kind\.is_set/0/'
 canary a-kept-lock-is-claimed 1 unit/roam src/client/roam_lock.c \

@@ -78,6 +78,10 @@ say_beliefs (sim_world *world, sim_remote *self)
             &world->checker, sim_remote_who (world, self, want),
             until == LK_ROAM_NEVER ? 0 : sim_remote_true_time (self, until),
             paused);
+        if (until != LK_ROAM_NEVER) {
+            sim_remote_check_belief (world, self,
+                                     sim_remote_true_time (self, until));
+        }
     }
 }
 
@@ -121,7 +125,8 @@ static void
 note_lost (sim_world *world, const sim_remote *self)
 {
     world->totals.remote_lost++;
-    if (!was_taken (world) && world->checker.settled_at > 0
+    if (!was_taken (world) && !sim_remote_may_lose (world, self)
+        && world->checker.settled_at > 0
         && world->now - world->checker.settled_at > 2000) {
         FAIL (world, "REMOTE: %u loses a lock, though nothing is amiss",
               self->life);
@@ -244,6 +249,11 @@ say (void *context, const lk_roam_letter *letter)
     uint8_t remote = (uint8_t) remotes->acting;
     sim_remote *self = &remotes->item[remote];
     const sim_want *want = letter->user;
+    if (sim_remote_clings (world, self)
+        && (letter->kind == LK_ROAM_UNLOCK
+            || letter->kind == LK_ROAM_GOODBYE)) {
+        return;
+    }
     sim_mail mail = {.letter = *letter,
                      .remote = remote,
                      .host = (uint8_t) letter->server,
@@ -281,6 +291,7 @@ be_born (sim_world *world, uint8_t remote)
 
     self->life = ++world->remotes.last_life;
     memset (self->want, 0, sizeof self->want);
+    sim_remote_get_credential (world, self);
     self->roam = lk_roam_new (
         &(lk_roam_config) {.told = told,
                            .say = say,
@@ -353,6 +364,7 @@ sim_remotes_begin (sim_world *world)
 
     self->route_count = 0;
     self->letters = 0;
+    self->credentials = 0;
     self->last_life = 0;
     self->count = draw_count (world);
     for (uint32_t i = 0; i < self->mail_count; i++) {
@@ -379,6 +391,7 @@ sim_remotes_begin (sim_world *world)
         }
     }
     world->rng = former;
+    sim_credentials_begin (world);
 }
 
 void
@@ -445,7 +458,8 @@ act_on (sim_world *world, sim_remote *self, uint8_t object)
     const bool open = world->apps.open;
 
     if (!want->lock) {
-        if (open && sim_chance (world, 500)) {
+        if (open && sim_chance (world, 500)
+            && sim_remote_may_ask (world, self)) {
             ask (world, self, object);
         }
         return;
@@ -568,6 +582,7 @@ schedule (sim_world *world, uint8_t remote)
         sim_remote_true_time (
             self,
             lk_roam_deadline (self->roam, sim_remote_clock (world, remote))));
+    sim_remote_credential_wake (world, remote);
     sim_remote_wake_at (world, remote, self->deed_at);
     sim_remote_wake_at (world, remote, self->move_at);
 }
@@ -585,8 +600,13 @@ work (sim_world *world, uint8_t remote)
         }
         be_born (world, remote);
     }
+    if (sim_remote_credential_act (world, self)) {
+        die (world, self);
+        return;
+    }
     lk_roam_tick (self->roam, now_ms);
-    const bool in_need = lk_roam_wants_server (self->roam, now_ms);
+    const bool in_need = lk_roam_wants_server (self->roam, now_ms)
+                         && world->now >= self->shut_out_till;
     if (in_need || (world->now >= self->move_at && world->apps.open)) {
         move (world, self, in_need);
     }
@@ -637,12 +657,29 @@ read_locked (const sim_remote *self, const sim_mail *mail,
     }
 }
 
+/*  A claim that was not taken is said elsewhere, or again. */
+static bool
+is_no_news (const sim_remote *self, const sim_mail *mail)
+{
+    const lk_roam_lock *lock = lk_roam_first (self->roam);
+
+    while (lock && lock->serial != mail->letter.serial) {
+        lock = lock->next;
+    }
+    return mail->refused && mail->error == LK_CREDENTIAL
+           && mail->letter.turn == 0 && lock && lock->state == LK_ROAM_HELD;
+}
+
 void
 sim_remote_hear (sim_world *world, const sim_mail *mail)
 {
     sim_remote *self = &world->remotes.item[mail->remote];
     lk_roam_letter letter = mail->letter;
 
+    sim_remote_shut_out (world, self, mail);
+    if (is_no_news (self, mail)) {
+        return;
+    }
     read_locked (self, mail, &letter);
     world->remotes.acting = mail->remote;
     world->remotes.heard = mail;

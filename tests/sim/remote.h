@@ -53,6 +53,12 @@ typedef struct {
     int64_t deed_at;
     int64_t move_at;
     int64_t wake_at;
+    int64_t ends_at;       /* its credential, by the true time; SIM_FOREVER */
+    int64_t renew_at;      /* it gets another one */
+    int64_t first_end;     /* of all credentials of this life, ... */
+    int64_t last_end;      /* ... the latest */
+    int64_t shut_out_till; /* it tries to register no sooner */
+    bool clings; /* it gives nothing back any more when that has ended */
     int64_t cut_from[SIM_HOSTS_MAX]; /* until: it hears nothing of that host */
     int64_t cut_to[SIM_HOSTS_MAX];   /* ... says nothing to it */
 } sim_remote;
@@ -73,13 +79,15 @@ typedef struct {
     int servers; /* they go to the last ones alone, so many; 0: to all */
     int change;  /* ... of deeds with what is held: it gets another type */
     int impatient;
+    int credentials; /* per mille of lives whose credential ends */
 } sim_remote_habits;
 
 /*  A letter on its way between one and a host. */
 typedef struct sim_mail {
     lk_roam_letter letter;
     lk_lock_type type;
-    lk_err error;  /* FAILED */
+    lk_err error;  /* FAILED, UNKNOWN */
+    bool refused;  /* FAILED: LOCK was not taken */
     sim_want want; /* LOCK, UNLOCK: what it says of that; LOCKED: .held alone */
     uint8_t remote;
     uint8_t host;
@@ -94,6 +102,12 @@ typedef struct {
     uint8_t remote;
     uint32_t life;
     lk_registered id;
+    int64_t until_ms; /* its credential's end, as that host was told last;
+                         INT64_MAX */
+    int64_t noted_at; /* ... then, and of several times at once ... */
+    int64_t least_ms; /* ... the least and the most, with what was known */
+    int64_t most_ms;
+    int64_t earliest_ms; /* of all */
 } sim_route;
 
 typedef struct {
@@ -107,6 +121,8 @@ typedef struct {
     sim_mail *mail;
     uint32_t mail_count;
     uint32_t first_free;
+    int64_t wall[SIM_HOSTS_MAX]; /* what hosts' wall clocks are ahead */
+    uint64_t credentials;        /* so far: each has a die of its own */
     sim_route *route;
     uint32_t route_count;
     uint32_t route_room;
@@ -165,6 +181,36 @@ void sim_mail_send (struct sim_world *world, sim_mail *mail);
 void sim_mail_deliver_at (struct sim_world *world, const sim_mail *mail,
                           int64_t at);
 void sim_remote_hear (struct sim_world *world, const sim_mail *mail);
+
+/*  -------------------------------------------------------- credentials */
+
+/*  remote_credential.c: the run's habits; a life begins with one, or with none
+ *  that ends; time passes, true: its life is to end; when it is to act. */
+void sim_credentials_begin (struct sim_world *world);
+void sim_remote_get_credential (struct sim_world *world, sim_remote *self);
+bool sim_remote_credential_act (struct sim_world *world, sim_remote *self);
+void sim_remote_credential_wake (struct sim_world *world, uint8_t remote);
+
+/*  Whether it asks for more, or only says that it is there; whether a lock may be lost by its end; it hears
+ *  that nobody takes it. */
+bool sim_remote_may_ask (const struct sim_world *world, const sim_remote *self);
+bool sim_remote_clings (const struct sim_world *world, const sim_remote *self);
+bool sim_remote_may_lose (const struct sim_world *world,
+                          const sim_remote *self);
+void sim_remote_shut_out (struct sim_world *world, sim_remote *self,
+                          const sim_mail *mail);
+
+/*  What a host's shell says to its core. */
+int64_t sim_remote_until (const struct sim_world *world, const sim_remote *self,
+                          uint8_t host);
+
+/*  The judge: what a host knows of it; what it tells; until when it believes. */
+void sim_remote_note_until (struct sim_world *world, sim_route *route,
+                            int64_t until_ms);
+void sim_remote_check_told (struct sim_world *world, uint8_t host,
+                            const sim_route *route, const lk_answer *answer);
+void sim_remote_check_belief (struct sim_world *world, const sim_remote *self,
+                              int64_t until);
 
 int64_t sim_remote_clock (const struct sim_world *world, uint8_t remote);
 void sim_remote_wake_at (struct sim_world *world, uint8_t remote, int64_t at);

@@ -149,10 +149,32 @@ new_route (sim_remotes *self, const sim_mail *mail)
         self->route =
             lk_realloc (self->route, self->route_room * sizeof *self->route);
     }
-    self->route[self->route_count] =
-        (sim_route) {.remote = mail->remote, .life = mail->life};
+    self->route[self->route_count] = (sim_route) {.remote = mail->remote,
+                                                  .life = mail->life,
+                                                  .until_ms = INT64_MAX,
+                                                  .earliest_ms = INT64_MAX};
     self->route[self->route_count].id = id_of (mail);
     return FIRST_ROUTE + self->route_count++;
+}
+
+/*  What the host knows by its wall clock goes with REGISTER and LEASE. A
+ *  REGISTER that is said again is of the registration that there is. */
+static void
+note_credential (sim_world *world, const sim_mail *mail,
+                 lk_app_request *request)
+{
+    sim_remotes *self = &world->remotes;
+
+    request->until_ms =
+        sim_remote_until (world, &self->item[mail->remote], mail->host);
+    for (uint32_t i = 0; i < self->route_count; i++) {
+        sim_route *route = &self->route[i];
+        if (route->life == mail->life && route->id.number == mail->letter.number
+            && (mail->letter.kind == LK_ROAM_REGISTER
+                || route->id.drawn == mail->letter.drawn)) {
+            sim_remote_note_until (world, route, request->until_ms);
+        }
+    }
 }
 
 /*  Its names, and what it has of each. */
@@ -212,6 +234,9 @@ event_of (sim_world *world, const sim_mail *mail)
                                  .pid = mail->life};
     if (letter->kind == LK_ROAM_REGISTER) {
         request->app = new_route (&world->remotes, mail);
+        note_credential (world, mail, request);
+    } else if (letter->kind == LK_ROAM_LEASE) {
+        note_credential (world, mail, request);
     } else if (letter->serial != 0) {
         note_wish (request, mail);
     }
@@ -359,10 +384,14 @@ sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     if (answer->app < FIRST_ROUTE || answer->app > NO_ROUTE + SIM_REMOTES_MAX) {
         return false;
     }
+    sim_route route = route_of (self, answer);
+    if (answer->app - FIRST_ROUTE < self->route_count) {
+        sim_remote_check_told (world, host,
+                               &self->route[answer->app - FIRST_ROUTE], answer);
+    }
     if (!kind_of (answer, &mail.letter.kind)) {
         return true;
     }
-    sim_route route = route_of (self, answer);
     if (answer->kind == LK_ANSWER_READY) {
         self->route[answer->app - FIRST_ROUTE].id = answer->far;
     }
@@ -380,7 +409,9 @@ sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     mail.letter.sent = answer->sent;
     mail.type = answer->type;
     mail.error = answer->error;
-    if (answer->kind == LK_ANSWER_UNKNOWN) {
+    mail.refused = answer->kind == LK_ANSWER_FAILED;
+    if (answer->kind == LK_ANSWER_UNKNOWN
+        || (mail.refused && mail.error == LK_CREDENTIAL)) {
         sim_checker_unregistered (&world->checker, who_of (&mail),
                                   mail.letter.number);
     } else if (mail.letter.kind == LK_ROAM_FAILED) {

@@ -42,6 +42,10 @@
     X (remote_grants, "remote grants")                                         \
     X (remote_moves, "... that moved")                                         \
     X (remote_lost, "... lost")                                                \
+    X (renewed, "credentials renewed")                                         \
+    X (expired, "... not renewed")                                             \
+    X (expired_checks, "... looked whether all is free")                       \
+    X (expired_told, "told of their end")                                      \
     X (batches, "wake-ups of several events")                                  \
     X (forgotten, "hosts forgotten")                                           \
     X (reused, "... by all, and the number used again")

@@ -39,6 +39,8 @@ told_of (lk_answer_kind kind)
     return found;
 }
 
+static int64_t credential_ms; /* it ends then; 0: there is none */
+
 static const lk_answer *
 register_as (uint64_t number)
 {
@@ -46,6 +48,7 @@ register_as (uint64_t number)
     lk_app_request request = request_of (0);
     request.left_ms = LEASE;
     request.sent = 9000;
+    request.until_ms = credential_ms;
     const lk_answer *answer = put (LK_ON_REGISTER, request);
     if (answer && answer->kind == LK_ANSWER_READY) {
         id = answer->far;
@@ -58,6 +61,7 @@ lease (int64_t sent)
 {
     lk_app_request request = request_of (0);
     request.sent = sent;
+    request.until_ms = credential_ms;
     return put (LK_ON_LEASE, request);
 }
 
@@ -476,6 +480,161 @@ START_TEST (nobody_inherits_by_a_key)
 }
 END_TEST
 
+/*  -------------------------------------------------------- credentials */
+
+static void
+register_for (int64_t ms)
+{
+    credential_ms = now_ms + ms;
+    register_as (1);
+}
+
+/*  LEASE, and its answer; NULL: there is none. */
+static const lk_answer *
+leased (void)
+{
+    lease (now_ms);
+    wait_ms (20);
+    vouch_at (ping_within (50));
+    return told_of (LK_ANSWER_LEASE);
+}
+
+START_TEST (no_lease_goes_beyond_a_credential)
+{
+    register_for (3000);
+    const int64_t left_ms = leased ()->left_ms;
+    ck_assert_int_eq (left_ms, credential_ms - now_ms);
+    ck_assert_int_lt (left_ms, LEASE);
+    credential_ms += 60000;
+    ck_assert_int_eq (leased ()->left_ms, LEASE);
+    credential_ms = now_ms + 20;
+    ck_assert_ptr_null (leased ());
+}
+END_TEST
+
+/*  What was answered last may be believed by a slower clock. */
+START_TEST (its_locks_end_by_silence)
+{
+    register_for (3000);
+    lock (request_of (1));
+    locked (1);
+    lock (request_of (2));
+    ck_assert_ptr_nonnull (leased ());
+    const int64_t silent_ms = credential_ms + 3000 / 4;
+    while (now_ms < credential_ms - 1) {
+        wait_ms (1);
+        vouch (1);
+        ck_assert_ptr_null (told_of (LK_ANSWER_FAILED));
+    }
+    wait_ms (1);
+    ck_assert_uint_eq (told_of (LK_ANSWER_FAILED)->serial, 2);
+    ck_assert_int_eq (told_of (LK_ANSWER_FAILED)->error, LK_CREDENTIAL);
+    while (now_ms < silent_ms - 1) {
+        wait_ms (1);
+        vouch (1);
+        ck_assert_ptr_null (told_of (LK_ANSWER_UNKNOWN));
+        ck_assert_ptr_null (lease (now_ms)); /* keeps nothing away */
+    }
+    wait_ms (1);
+    ck_assert_uint_eq (told_of (LK_ANSWER_UNLOCKED)->serial, 1);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNLOCKED)->error, LK_CREDENTIAL);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNKNOWN)->error, LK_CREDENTIAL);
+    wait_ms (250);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
+START_TEST (no_lock_is_taken_without_a_credential)
+{
+    register_for (3000);
+    lock (request_of (1));
+    live (2900);
+    lease (now_ms);
+    wait_ms (100);
+    locked (1); /* too late */
+    ck_assert_ptr_null (told_of (LK_ANSWER_LOCKED));
+    lock (request_of (2));
+    ck_assert_int_eq (told_of (LK_ANSWER_FAILED)->error, LK_CREDENTIAL);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_LOCK));
+    credential_ms = now_ms + 9000; /* another one came */
+    lease (now_ms);
+    lock (request_of (3));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+}
+END_TEST
+
+/*  It hears of another one while it stops. */
+START_TEST (it_may_be_renewed_while_the_service_leaves)
+{
+    register_for (3000);
+    put (LK_ON_STOP, request_of (0));
+    live (100);
+    credential_ms += 60000;
+    ck_assert_int_eq (lease (now_ms)->kind, LK_ANSWER_MOVE);
+    for (int i = 0; i < 100 && !told_of (LK_ANSWER_UNKNOWN); i++) {
+        vouch (1);
+        wait_ms (50);
+    }
+    ck_assert_int_eq (told_of (LK_ANSWER_UNKNOWN)->error, LK_OK);
+}
+END_TEST
+
+START_TEST (nobody_registers_without_a_credential)
+{
+    register_for (-1);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNKNOWN)->error, LK_CREDENTIAL);
+    ck_assert_ptr_null (told_of (LK_ANSWER_READY));
+}
+END_TEST
+
+/*  All stays alive for so long; whether a danger begins or is over. */
+static bool
+danger_within (int64_t ms, lk_answer *danger)
+{
+    for (int64_t i = 0; i < ms; i += 100) {
+        wait_ms (100);
+        for (lk_host host = 1; host < 4; host++) {
+            if (told_of (LK_ANSWER_JEOPARDY)) {
+                *danger = *told_of (LK_ANSWER_JEOPARDY);
+                return true;
+            }
+            vouch (host);
+        }
+        lease (now_ms);
+        if (told_of (LK_ANSWER_JEOPARDY)) {
+            *danger = *told_of (LK_ANSWER_JEOPARDY);
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST (its_end_is_told_ahead)
+{
+    lk_answer danger;
+    register_for (61000);
+    lock (request_of (1));
+    locked (1);
+    ck_assert (!danger_within (900, &danger));
+    ck_assert (danger_within (200, &danger));
+    ck_assert (danger.danger);
+    ck_assert_int_eq (danger.error, LK_CREDENTIAL);
+    ck_assert_uint_eq (danger.serial, 1);
+    credential_ms += 3000; /* the host's clock was set */
+    ck_assert (!danger_within (1000, &danger));
+    lock (request_of (2));
+    locked (2);
+    ck_assert_uint_eq (told_of (LK_ANSWER_JEOPARDY)->serial, 2);
+    credential_ms += 60000;
+    ck_assert (danger_within (100, &danger));
+    ck_assert (!danger.danger);
+    ck_assert_int_eq (danger.error, LK_OK);
+    credential_ms = now_ms + 500;
+    ck_assert (danger_within (100, &danger));
+    ck_assert (danger.danger);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -502,6 +661,12 @@ main (void)
     tcase_add_test (tests, much_is_asked_and_all_goes_on);
     tcase_add_test (tests, a_claim_in_doubt_is_reported);
     tcase_add_test (tests, nobody_inherits_by_a_key);
+    tcase_add_test (tests, no_lease_goes_beyond_a_credential);
+    tcase_add_test (tests, its_locks_end_by_silence);
+    tcase_add_test (tests, no_lock_is_taken_without_a_credential);
+    tcase_add_test (tests, it_may_be_renewed_while_the_service_leaves);
+    tcase_add_test (tests, nobody_registers_without_a_credential);
+    tcase_add_test (tests, its_end_is_told_ahead);
     Suite *suite = suite_create ("core_registered");
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);

@@ -188,6 +188,16 @@ START_TEST (moves_and_ends)
 }
 END_TEST
 
+START_TEST (ends_with_its_credential)
+{
+    forget_sent ();
+    next_answer (LK_ANSWER_UNKNOWN, app, 0)->error = LK_CREDENTIAL;
+    tick ();
+    says ("app-lockunregistered-credential");
+    ck_assert_ptr_null (lk_apps_by_number (&lockd.apps, app));
+}
+END_TEST
+
 /*  By its numbers alone nobody speaks of it. */
 START_TEST (whose_it_is)
 {
@@ -485,6 +495,7 @@ main (void)
     tcase_add_test (tcase, who_it_is);
     tcase_add_test (tcase, leases);
     tcase_add_test (tcase, moves_and_ends);
+    tcase_add_test (tcase, ends_with_its_credential);
     tcase_add_test (tcase, whose_it_is);
     tcase_add_test (tcase, says_goodbye);
     tcase_add_test (tcase, locks);

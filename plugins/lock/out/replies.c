@@ -245,6 +245,16 @@ write_lease (const lk_app *app, const lk_answer *answer)
     return reply;
 }
 
+static lk_message *
+write_unregistered (const lk_app *app, const lk_answer *answer)
+{
+    lk_message *reply = lk_message_new (app->address, "LOCKUNREGISTERED");
+    if (answer->error != LK_OK) {
+        set_error (reply, answer->error);
+    }
+    return reply;
+}
+
 /*  That is told of the registration itself, not of what it asks for. */
 static lk_message *
 write_of_registration (const lk_lockd *self, const lk_app *app,
@@ -256,7 +266,7 @@ write_of_registration (const lk_lockd *self, const lk_app *app,
     case LK_ANSWER_LEASE:
         return write_lease (app, answer);
     case LK_ANSWER_UNKNOWN:
-        return lk_message_new (app->address, "LOCKUNREGISTERED");
+        return write_unregistered (app, answer);
     case LK_ANSWER_MOVE:
         return lk_message_new (app->address, "LOCKMOVE");
     case LK_ANSWER_LOCKED:

@@ -142,6 +142,8 @@ typedef struct {
     int64_t sent;      /* REGISTER, LEASE, LOCK: the application's clock; of
                           LOCK 0: it does not say */
     bool asked_before; /* LOCK: in an earlier registration */
+    int64_t until_ms;  /* REGISTER, LEASE: the credential that it came by ends
+                          then; 0 or INT64_MAX: it has none that ends */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */
@@ -191,7 +193,8 @@ typedef enum {
     LK_ANSWER_CHECKED,
     LK_ANSWER_READY,   /* registered: `far`, of `app` from now on */
     LK_ANSWER_LEASE,   /* may believe until `sent` + `left_ms` */
-    LK_ANSWER_UNKNOWN, /* no such registration (any more) */
+    LK_ANSWER_UNKNOWN, /* no such registration (any more); `error`: CREDENTIAL,
+                          or OK */
     LK_ANSWER_MOVE     /* the service stops: register elsewhere */
 } lk_answer_kind;
 

@@ -71,6 +71,15 @@ count_duration (lk_msg_reply *reply, const lk_demand *demand)
     return true;
 }
 
+/*  protocol 9.20: Credentials */
+static bool
+may_be_told (const lk_proxy *proxy, const lk_demand *demand)
+{
+    const uint64_t *name = demand->set ? demand->set->name : demand->name;
+    return !lk_demand_is_far (demand)
+           || lk_registration_may_hold (proxy, (uint32_t) name[0]);
+}
+
 void
 lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
 {
@@ -84,7 +93,9 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
     if (!count_duration (&told, demand) || !is_fresh (proxy, told.as_of)) {
         return;
     }
-    if (demand && !lk_registration_dates (proxy, demand, reply, &sent)) {
+    if (demand
+        && (!may_be_told (proxy, demand)
+            || !lk_registration_dates (proxy, demand, reply, &sent))) {
         return;
     }
     if (demand) {

@@ -143,6 +143,8 @@ lk_proxy_check (const lk_proxy *proxy, bool all)
     LK_ASSERT (proxy->ends.count <= proxy->serials.count);
     LK_ASSERT (proxy->live || proxy->far.all.count == 0);
     LK_ASSERT (proxy->far.vouched <= core->pings);
+    LK_ASSERT (proxy->far.ending <= proxy->far.all.count);
+    LK_ASSERT (proxy->far.looks.count <= proxy->far.all.count);
     if (all) {
         check_all (proxy);
     }

@@ -51,47 +51,69 @@ lk_jeopardy_why_over (const lk_proxy *proxy)
                                                           : LK_ISOLATED;
 }
 
-/*  Whether its home is one whose locks are in danger. */
-static bool
-is_endangered (const lk_proxy *proxy, const lk_demand *demand)
+/*  Of its home, and of its application on another machine. */
+static uint8_t
+dangers_of (const lk_proxy *proxy, const lk_demand *demand)
 {
-    return proxy->danger >> lk_demand_home (proxy, demand) & 1;
+    const uint64_t *name = demand->set ? demand->set->name : demand->name;
+    uint8_t found = 0;
+    if (proxy->danger >> lk_demand_home (proxy, demand) & 1) {
+        found |= LK_DANGER_HOME;
+    }
+    if (lk_demand_is_far (demand)
+        && lk_registration_ends_soon (proxy, (uint32_t) name[0])) {
+        found |= LK_DANGER_CREDENTIAL;
+    }
+    return found;
+}
+
+/*  What is new of them; else what is left. */
+static lk_err
+why (const lk_proxy *proxy, uint8_t former, uint8_t dangers)
+{
+    const uint8_t begun = dangers & (uint8_t) ~former;
+    const uint8_t meant = begun ? begun : dangers;
+    return meant == 0                 ? LK_OK
+           : (meant & LK_DANGER_HOME) ? lk_jeopardy_why_over (proxy)
+                                      : LK_CREDENTIAL;
 }
 
 /*  What the application is told when that changes. */
 static lk_answer
-jeopardy (const lk_proxy *proxy, bool danger)
+jeopardy (const lk_proxy *proxy, uint8_t former, uint8_t dangers)
 {
     return (lk_answer) {.kind = LK_ANSWER_JEOPARDY,
-                        .error = danger ? lk_jeopardy_why_over (proxy) : LK_OK,
+                        .error = why (proxy, former, dangers),
                         .until_ms = INT64_MAX,
-                        .danger = danger};
+                        .danger = dangers != 0};
 }
 
 /*  A static lock needs no lease. Protocol 9.13: Jeopardy. */
 void
 lk_jeopardy_look_at (lk_proxy *proxy, lk_demand *demand)
 {
-    bool danger = is_endangered (proxy, demand);
+    const uint8_t former = demand->dangers;
+    const uint8_t dangers = dangers_of (proxy, demand);
     if (demand->state != LK_DEMAND_HELD || demand->set
-        || demand->ticket.mode.is_static || demand->danger == danger) {
+        || demand->ticket.mode.is_static || former == dangers) {
         return;
     }
-    demand->danger = danger;
-    lk_demand_answer (proxy, demand, jeopardy (proxy, danger));
+    demand->dangers = dangers;
+    lk_demand_answer (proxy, demand, jeopardy (proxy, former, dangers));
 }
 
 /*  protocol 9.13: Jeopardy */
 void
 lk_jeopardy_look_at_set (lk_proxy *proxy, lk_set *set)
 {
-    bool danger = false;
+    const uint8_t former = set->dangers;
+    uint8_t dangers = 0;
     for (size_t i = 0; i < set->count && set->state == LK_SET_HELD; i++) {
-        danger |= is_endangered (proxy, set->member[i]);
+        dangers |= dangers_of (proxy, set->member[i]);
     }
-    if (set->state == LK_SET_HELD && set->danger != danger) {
-        set->danger = danger;
-        lk_set_answer (proxy, set, jeopardy (proxy, danger));
+    if (set->state == LK_SET_HELD && former != dangers) {
+        set->dangers = dangers;
+        lk_set_answer (proxy, set, jeopardy (proxy, former, dangers));
     }
 }
 

@@ -19,7 +19,13 @@ void lk_jeopardy_restart (lk_proxy *proxy);
  *  session has less than half of its lease left. */
 void lk_jeopardy_run (lk_proxy *proxy);
 
-/*  Tells of one that is held, or of a set, when its danger begins or ends. */
+/*  Dangers, as bits: its home may be lost, or the session of this host; its
+ *  application's credential ends soon. */
+#define LK_DANGER_HOME 1
+#define LK_DANGER_CREDENTIAL 2
+
+/*  Tells of one that is held, or of a set, when a danger begins or all is
+ *  well again. */
 void lk_jeopardy_look_at (lk_proxy *proxy, lk_demand *demand);
 void lk_jeopardy_look_at_set (lk_proxy *proxy, lk_set *set);
 

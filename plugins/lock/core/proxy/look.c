@@ -13,7 +13,7 @@ lk_proxy_fill_status (lk_proxy *proxy, lk_node_status *status)
     status->ready = lk_proxy_is_ready (proxy);
     status->lease_until_ms = proxy->live ? proxy->lease_until_ms : 0;
     status->requests = proxy->serials.count;
-    status->endangered = proxy->danger != 0;
+    status->endangered = proxy->danger != 0 || proxy->far.ending > 0;
 }
 
 bool
@@ -27,7 +27,7 @@ lk_proxy_find_demand (const lk_proxy *proxy, uint64_t serial,
     *demand = (lk_node_demand) {.app = (uint32_t) it->name[0],
                                 .app_serial = it->name[1],
                                 .pid = it->ticket.pid,
-                                .danger = it->danger};
+                                .danger = it->dangers != 0};
     return true;
 }
 
@@ -57,7 +57,7 @@ lk_proxy_next_own (const lk_proxy *proxy, const void **place, lk_node_own *own)
     *place = link;
     *own = (lk_node_own) {.ticket = demand->ticket,
                           .later = demand->state == LK_DEMAND_LATER,
-                          .danger = demand->danger,
+                          .danger = demand->dangers != 0,
                           .left_ms = !ends         ? -1
                                      : left_ms > 0 ? left_ms
                                                    : 0};

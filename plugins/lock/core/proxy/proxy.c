@@ -59,6 +59,9 @@ lk_proxy_deadline (const lk_proxy *proxy)
     if (lk_heap_next_ms (&proxy->far.silences) < deadline) {
         deadline = lk_heap_next_ms (&proxy->far.silences);
     }
+    if (lk_heap_next_ms (&proxy->far.looks) < deadline) {
+        deadline = lk_heap_next_ms (&proxy->far.looks);
+    }
     if (proxy->leaving && proxy->far.all.count == 0) {
         int64_t wait_ms = lk_closing_wait_ms (proxy);
         wait_ms = wait_ms > proxy->leave_ms ? wait_ms : proxy->leave_ms;

@@ -110,7 +110,7 @@ typedef struct lk_demand {
     bool unless_kept;   /* CLOSING: but for a static lock that is kept */
     bool resumes;       /* RESUMING, and until its ticket is of this session */
     bool heir;          /* ... taken over, so that it has another owner */
-    bool danger;        /* HELD: it was told so */
+    uint8_t dangers;    /* HELD: it was told of these: jeopardy.h */
     bool guarded;       /* lk_stopping_time () */
     bool now;           /* ERRAND */
     bool unvouched;     /* a claim: not said before a later ping than `after`

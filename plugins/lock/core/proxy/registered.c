@@ -24,14 +24,14 @@ tell (lk_proxy *proxy, lk_answer_kind kind, const lk_app_request *request)
 }
 
 static void
-refuse (lk_proxy *proxy, const lk_app_request *request)
+refuse (lk_proxy *proxy, const lk_app_request *request, lk_err error)
 {
     lk_out_answer (proxy->core, &(lk_answer) {.kind = LK_ANSWER_FAILED,
                                               .app = request->app,
                                               .serial = request->serial,
                                               .turn = request->turn,
                                               .until_ms = INT64_MAX,
-                                              .error = LK_INVALID});
+                                              .error = error});
 }
 
 /*  A lock that it claims to hold it holds by a lease that goes on. Of a host's
@@ -70,9 +70,13 @@ lk_far_lock (lk_proxy *proxy, const lk_app_request *request)
     if (lk_registration_has_ended (self, request->serial)) {
         return;
     }
+    if (!lk_registration_may_hold (proxy, own.app)) {
+        refuse (proxy, &own, LK_CREDENTIAL);
+        return;
+    }
     note_claim (proxy, &own);
     if (own.token != 0 && request->left_ms <= 0) {
-        refuse (proxy, &own);
+        refuse (proxy, &own, LK_INVALID);
         return;
     }
     lk_on_app_lock (proxy, &own);
@@ -87,7 +91,7 @@ give_back_elsewhere (lk_proxy *proxy, const lk_registration *self,
 {
     if (request->object.size == 0 || request->object.size > LK_NAME_SIZE_MAX
         || (request->rest_count > 0 && !lk_set_is_sound (proxy, request))) {
-        refuse (proxy, request);
+        refuse (proxy, request, LK_INVALID);
         return;
     }
     if (proxy->serials.count + request->rest_count >= LK_REQUESTS_MAX) {

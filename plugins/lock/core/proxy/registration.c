@@ -22,13 +22,21 @@
 /*  -------------------------------------------------------- telling */
 
 static void
-tell (lk_proxy *proxy, lk_answer_kind kind, uint32_t app,
-      const lk_registered *id)
+tell_why (lk_proxy *proxy, lk_answer_kind kind, lk_err error, uint32_t app,
+          const lk_registered *id)
 {
     lk_out_answer (proxy->core, &(lk_answer) {.kind = kind,
                                               .app = app,
+                                              .error = error,
                                               .until_ms = INT64_MAX,
                                               .far = *id});
+}
+
+static void
+tell (lk_proxy *proxy, lk_answer_kind kind, uint32_t app,
+      const lk_registered *id)
+{
+    tell_why (proxy, kind, LK_OK, app, id);
 }
 
 /*  -------------------------------------------------------- life */
@@ -41,8 +49,33 @@ remove (lk_proxy *proxy, lk_registration *self)
     lk_index_remove (&proxy->far.owners, &self->by_owner);
     lk_index_remove (&proxy->far.apps, &self->by_app);
     lk_heap_take (&proxy->far.silences, self);
+    lk_registration_look_no_more (proxy, self);
     DL_DELETE (proxy->far.first, self);
     lk_free (self);
+}
+
+static lk_registration *
+begin (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_registration *self = lk_alloc (sizeof *self);
+    self->id = request->far;
+    self->id.drawn = lk_core_make_key (proxy->core);
+    self->app = request->app;
+    self->lease_ms = request->left_ms;
+    lk_registration_note_clock (proxy, self, request->sent);
+    lk_index_add (&proxy->far.all, &self->by_drawn);
+    lk_index_add (&proxy->far.owners, &self->by_owner);
+    lk_index_add (&proxy->far.apps, &self->by_app);
+    DL_APPEND (proxy->far.first, self);
+    lk_registration_note_until (proxy, self, request->until_ms);
+    lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
+    return self;
+}
+
+static bool
+has_expired (const lk_proxy *proxy, const lk_app_request *request)
+{
+    return request->until_ms != 0 && request->until_ms <= proxy->core->now_ms;
 }
 
 /*  A late one would be of no use: its application asks at another server. */
@@ -50,6 +83,9 @@ void
 lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
 {
     lk_registration *self = lk_registration_of_owner (proxy, &request->far);
+    if (self) {
+        lk_registration_note_until (proxy, self, request->until_ms);
+    }
     if (proxy->leaving || proxy->far.all.count >= LK_REGISTRATIONS_MAX) {
         tell (proxy, LK_ANSWER_MOVE, request->app, &request->far);
         return;
@@ -57,18 +93,13 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
     if (!proxy->live || request->left_ms <= 0 || request->far.number == 0) {
         return;
     }
+    if (!self && has_expired (proxy, request)) {
+        tell_why (proxy, LK_ANSWER_UNKNOWN, LK_CREDENTIAL, request->app,
+                  &request->far);
+        return;
+    }
     if (!self) {
-        self = lk_alloc (sizeof *self);
-        self->id = request->far;
-        self->id.drawn = lk_core_make_key (proxy->core);
-        self->app = request->app;
-        self->lease_ms = request->left_ms;
-        lk_registration_note_clock (proxy, self, request->sent);
-        lk_index_add (&proxy->far.all, &self->by_drawn);
-        lk_index_add (&proxy->far.owners, &self->by_owner);
-        lk_index_add (&proxy->far.apps, &self->by_app);
-        DL_APPEND (proxy->far.first, self);
-        lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
+        self = begin (proxy, request);
     }
     tell (proxy, self->over ? LK_ANSWER_UNKNOWN : LK_ANSWER_READY, self->app,
           &self->id);
@@ -104,16 +135,28 @@ tell_ended (void *context, const lk_asked *asked)
     lk_out_ended (self->proxy->core, self->app, &lent);
 }
 
+static void
+tell_silent (lk_proxy *proxy, const lk_registration *self)
+{
+    const bool expired = lk_registration_has_expired (proxy, self);
+    if (expired) {
+        lk_registration_tell_lost (proxy, self);
+    }
+    lk_proxy_each_asked (proxy, self->app, tell_ended,
+                         &(silent) {proxy, self->app});
+    tell_why (proxy, LK_ANSWER_UNKNOWN, expired ? LK_CREDENTIAL : LK_OK,
+              self->app, &self->id);
+}
+
 /*  protocol 9.20: Silence */
 void
 lk_registrations_expire (lk_proxy *proxy)
 {
     lk_registration *self;
+    lk_registrations_look (proxy);
     while ((self = lk_heap_due (&proxy->far.silences, proxy->core->now_ms))) {
         if (!self->over) {
-            lk_proxy_each_asked (proxy, self->app, tell_ended,
-                                 &(silent) {proxy, self->app});
-            tell (proxy, LK_ANSWER_UNKNOWN, self->app, &self->id);
+            tell_silent (proxy, self);
         }
         end (proxy, self);
     }
@@ -203,6 +246,7 @@ lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request)
         tell (proxy, LK_ANSWER_UNKNOWN, request->app, &request->far);
         return;
     }
+    lk_registration_note_until (proxy, self, request->until_ms);
     if (proxy->leaving) {
         tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
         return;
@@ -235,14 +279,17 @@ answer_lease (lk_proxy *proxy, lk_registration *self)
     self->asked_count -= told;
     memmove (self->asked, self->asked + told,
              self->asked_count * sizeof *self->asked);
-    lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
+    const int64_t left_ms = lk_registration_lease (proxy, self);
+    if (left_ms <= 0) {
+        return; /* its credential has ended */
+    }
+    lk_registration_stay (proxy, self, left_ms);
     lk_out_answer (proxy->core, &(lk_answer) {.kind = LK_ANSWER_LEASE,
                                               .app = self->app,
                                               .until_ms = INT64_MAX,
                                               .far = self->id,
                                               .sent = sent,
-                                              .left_ms = lk_registration_lease (
-                                                  proxy, self)});
+                                              .left_ms = left_ms});
 }
 
 /*  True: it still waits. */

@@ -20,6 +20,7 @@
 #define LK_LEASES_ASKED 4    /* of a registration, not answered yet */
 #define LK_FAR_ENDED_KEPT 64 /* serials that it gave back */
 #define LK_FAR_CLOCKS_KEPT 8
+#define LK_CREDENTIAL_SOON_MS 60000 /* so long ahead its end is told */
 
 typedef struct lk_proxy lk_proxy;
 typedef struct lk_demand lk_demand;
@@ -43,10 +44,14 @@ typedef struct lk_registration {
     lk_registered id;
     uint32_t app; /* its requests' in the proxy */
     int64_t lease_ms;
-    int64_t silent_ms; /* it ends then */
-    uint32_t place;    /* in `silences` */
-    bool waits;        /* in `waiting`: for a ping to be vouched for */
-    bool over;         /* its application is to claim all in another one; what
+    int64_t silent_ms;   /* it ends then */
+    uint32_t place;      /* in `silences` */
+    int64_t until_ms;    /* its credential ends then; INT64_MAX */
+    uint32_t look_place; /* in `looks` */
+    bool ends_soon;      /* who holds locks was told so */
+    bool cut;            /* it has ended, and nothing waits any more */
+    bool waits;          /* in `waiting`: for a ping to be vouched for */
+    bool over;           /* its application is to claim all in another one; what
                           it does not goes back when this one is silent */
     lk_lease_asked asked[LK_LEASES_ASKED]; /* the oldest first */
     size_t asked_count;
@@ -68,6 +73,8 @@ typedef struct {
     lk_registration *first;
     lk_registration *waiting;
     lk_heap silences;
+    lk_heap looks;      /* by when the end of a credential is to be looked at */
+    size_t ending;      /* whose credentials end soon */
     uint64_t vouched;   /* the latest ping that was vouched for */
     lk_term term;       /* ... by leaders of that one */
     uint64_t hurried;   /* the latest one that was sent for them */
@@ -108,6 +115,14 @@ lk_far_id lk_far_id_of (const lk_app_request *request);
 /*  A ping was vouched for, by leaders of that term: leases are answered, claims
  *  are said. */
 void lk_registrations_vouched (lk_proxy *proxy, uint64_t number, lk_term term);
+
+/*  Whether the credential of that application's registration ends soon, or has
+ *  ended. */
+bool lk_registration_ends_soon (const lk_proxy *proxy, uint32_t app);
+
+/*  Whether that application may be told that it holds a lock: not when its
+ *  credential has ended. */
+bool lk_registration_may_hold (const lk_proxy *proxy, uint32_t app);
 
 /*  Those that are silent end. */
 void lk_registrations_expire (lk_proxy *proxy);

@@ -64,6 +64,12 @@ place_in_silences (void *registration)
     return &((lk_registration *) registration)->place;
 }
 
+static uint32_t *
+place_in_looks (void *registration)
+{
+    return &((lk_registration *) registration)->look_place;
+}
+
 void
 lk_registrations_init (lk_registrations *self)
 {
@@ -72,6 +78,7 @@ lk_registrations_init (lk_registrations *self)
     lk_index_init (&self->owners, hash_of_owner);
     lk_index_init (&self->apps, hash_of_app);
     lk_heap_init (&self->silences, place_in_silences);
+    lk_heap_init (&self->looks, place_in_looks);
 }
 
 void
@@ -83,6 +90,7 @@ lk_registrations_clear (lk_registrations *self)
     (void) lk_index_clear (&self->owners);
     (void) lk_index_clear (&self->apps);
     lk_heap_clear (&self->silences);
+    lk_heap_clear (&self->looks);
     DL_FOREACH_SAFE (self->first, each, next) {
         lk_free (each);
     }
@@ -164,7 +172,11 @@ int64_t
 lk_registration_lease (const lk_proxy *proxy, const lk_registration *self)
 {
     const int64_t host_ms = proxy->core->config.host_lease_ms;
-    return self->lease_ms < host_ms ? self->lease_ms : host_ms;
+    const int64_t left_ms = lk_registration_has_expired (proxy, self)
+                                ? 0
+                                : self->until_ms - proxy->core->now_ms;
+    const int64_t most_ms = left_ms < host_ms ? left_ms : host_ms;
+    return self->lease_ms < most_ms ? self->lease_ms : most_ms;
 }
 
 /*  A ping is sent at once, if none is under way for others.
@@ -203,6 +215,16 @@ lk_far_id_of (const lk_app_request *request)
                         .number = far->number};
 }
 
+/*  No server has given it more; but for that, who has no credential any more
+ *  might keep a lock by a claim for ever. */
+static int64_t
+may_be_left (const lk_proxy *proxy, const lk_registration *self,
+             int64_t left_ms)
+{
+    const int64_t host_ms = proxy->core->config.host_lease_ms;
+    return self->until_ms != INT64_MAX && left_ms > host_ms ? host_ms : left_ms;
+}
+
 void
 lk_registration_claims (lk_proxy *proxy, lk_demand *demand,
                         const lk_app_request *request)
@@ -213,7 +235,8 @@ lk_registration_claims (lk_proxy *proxy, lk_demand *demand,
     if (!self) {
         return;
     }
-    lk_registration_stay (proxy, self, request->left_ms);
+    lk_registration_stay (proxy, self,
+                          may_be_left (proxy, self, request->left_ms));
     lk_demand_hold_back (proxy, demand, proxy->core->pings);
     lk_registration_await_ping (proxy, self);
     lk_registrations_hurry (proxy);

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *      registration_parts.c  how one is found, its times, its clock
+ *      registration_until.c  the end of its credential
  *      registration.c        its life, and the answers to LEASE
  */
 
@@ -19,7 +20,22 @@ lk_registration *lk_registration_of_owner (const lk_proxy *proxy,
                                            const lk_registered *id);
 lk_registration *lk_registration_of_app (const lk_proxy *proxy, uint32_t app);
 
-/*  The lease that it is given at a time. */
+/*  Its credential ends then; it is never looked at again. */
+void lk_registration_note_until (lk_proxy *proxy, lk_registration *self,
+                                 int64_t until_ms);
+void lk_registration_look_no_more (lk_proxy *proxy, lk_registration *self);
+
+/*  Tells of those that end soon, and fails what waits by those that have
+ *  ended. */
+void lk_registrations_look (lk_proxy *proxy);
+
+/*  Whether it has ended; and what was held by it is told to be lost. */
+bool lk_registration_has_expired (const lk_proxy *proxy,
+                                  const lk_registration *self);
+void lk_registration_tell_lost (lk_proxy *proxy, const lk_registration *self);
+
+/*  The lease that it is given now: not beyond the end of its credential; 0:
+ *  none. */
 int64_t lk_registration_lease (const lk_proxy *proxy,
                                const lk_registration *self);
 

@@ -200,7 +200,7 @@ inherit (lk_proxy *proxy, const lk_app_request *request)
         demand->turn.told = 0;
         demand->turn.asked = 0;
         demand->turn.heir_waits = demand->asks_on;
-        demand->danger = false;
+        demand->dangers = 0;
         demand->listed = request->listed;
         demand->pid = request->pid;
         demand->course = (lk_course) {.asked_ms = proxy->core->now_ms};

@@ -31,7 +31,7 @@ typedef struct lk_set {
     bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED ... */
     uint64_t unlock;    /* ... of this serial */
     bool late;          /* ... and its duration was over */
-    bool danger;        /* HELD: it was told so */
+    uint8_t dangers;    /* HELD: it was told of these: jeopardy.h */
     bool guarded;       /* lk_stopping_time () */
     bool far;           /* of an application on another machine */
     int64_t said;       /* ... its clock when it said LOCK, 0: unknown ... */
