@@ -9,6 +9,7 @@
 #include "deliver.h"
 #include "discovery.h"
 #include "events.h"
+#include "garbage.h"
 #include "gossip.h"
 #include "keys.h"
 #include "neighbour.h"
@@ -395,6 +396,7 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
         lk_message_set_text (unknown, "reason",
                              "the router knows no such command");
         answer (self, source, unknown);
+        lk_garbage_note (self, source, LK_GARBAGE_COMMAND);
     } else if ((commands[i].from & source->from) == 0) {
         answer_invalid (self, source, message,
                         is_stranger (source) ? LK_INVALID_STRANGER
@@ -428,5 +430,6 @@ lk_control_message (lk_router *self, const lk_source *source,
                     is_small ? "the body is no JSON object"
                              : "the body is too large for one who is not "
                                "registered or linked");
+    lk_garbage_note (self, source, LK_GARBAGE_BODY);
     lk_message_destroy (&message);
 }

@@ -37,6 +37,7 @@ lk_router_clear (lk_router *self)
     lk_directory_clear (&self->directory);
     lk_mesh_clear (&self->mesh);
     lk_cache_clear (&self->cache);
+    lk_shut_out_clear (&self->shut_out);
     while (self->hops.first != NULL) {
         lk_hops_remove (&self->hops, self->hops.first);
     }
