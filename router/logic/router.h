@@ -18,6 +18,7 @@
 #include "finding.h"
 #include "hop.h"
 #include "keyring.h"
+#include "logins.h"
 #include "mesh.h"
 #include "refusals.h"
 #include "route.h"
@@ -115,6 +116,7 @@ struct lk_router {
     lk_cache cache;
     lk_keyring keyring;
     lk_client_keys clients;
+    lk_logins logins;
     lk_shut_out shut_out;
     bool must_cut; /* who sent what is being told */
     char clients_address[LK_ADDRESS_LEN_MAX + 1]; /* where those find us; "" */
@@ -172,6 +174,10 @@ void lk_router_tell (lk_router *self, lk_hop *hop, lk_message **message_p);
 
 /*  The same, to wherever its address leads: a local service, a neighbour. */
 void lk_router_post (lk_router *self, lk_message **message_p);
+
+/*  The same, of a message with a field that is left in no memory of ours. */
+void lk_router_post_secret (lk_router *self, lk_message **message_p,
+                            const char *field);
 
 /*  The same, on the connection that something came through. */
 void lk_router_answer (lk_router *self, const lk_source *source,

@@ -16,6 +16,7 @@
 #include "gate.h"
 #include "gossip.h"
 #include "hosted.h"
+#include "login.h"
 #include "lost.h"
 #include "manager.h"
 #include "neighbour.h"
@@ -469,6 +470,7 @@ timer_due (void *user)
     lk_shell *self = user;
     lk_neighbour_work (woken (self));
     lk_clients_work (&self->router);
+    lk_login_work (&self->router);
     lk_gossip_work (&self->router);
     lk_undelivered_work (&self->router);
     if (self->leaving && self->stop_ms <= self->router.now_ms) {
