@@ -53,7 +53,7 @@ make_room (size_t wanted)
 
 /*  It is over. */
 static void
-strike (newcomer *self)
+note_end (newcomer *self)
 {
     if (self->inode != 0 && self->from.size > 0 && ended_count < ENDED_MAX) {
         ended[ended_count++] = self->from;
@@ -67,7 +67,7 @@ note (int fd, ino_t inode, const lk_gate_address *from)
     pthread_mutex_lock (&mutex);
     make_room ((size_t) fd + 1);
     if (all[fd].inode != inode) {
-        strike (&all[fd]);
+        note_end (&all[fd]);
     }
     all[fd] = (newcomer) {inode, lk_clock_ms (), *from};
     pthread_mutex_unlock (&mutex);
@@ -143,11 +143,11 @@ lk_newcomers_end (int64_t until_ms, unsigned *left)
     for (size_t fd = 0; fd < room; fd++) {
         newcomer *one = &all[fd];
         if (one->inode != 0 && inode_of ((int) fd) != one->inode) {
-            strike (one); /* it has ended by itself */
+            note_end (one); /* it has ended by itself */
         } else if (one->inode != 0 && one->noted_ms > until_ms) {
             *left += 1;
         } else if (one->inode != 0) {
-            strike (one);
+            note_end (one);
             count += shutdown ((int) fd, SHUT_RDWR) == 0;
         }
     }

@@ -1,10 +1,10 @@
-/*  far.c - see far.h
+/*  far_ends.c - see far_ends.h
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "far.h"
+#include "far_ends.h"
 #include "garbage.h"
 #include "gate.h"
 #include "newcomers.h"
