@@ -17,6 +17,7 @@ typedef struct {
     char user[LK_USER_LEN_MAX + 1]; /* "": nobody's, as that of a service */
     lk_role role;
     int64_t until;                    /* seconds since 1970; 0: without end */
+    int64_t since;                    /* of its log-in, likewise; 0: none */
     uint64_t serial;                  /* of its credential; 0: it has none */
     char issuer[LK_ISSUER_TEXT_SIZE]; /* of that */
 } lk_person;

@@ -81,6 +81,7 @@ describe (lk_person *self, const lk_credential *credential)
 {
     *self = (lk_person) {.role = credential->role,
                          .until = credential->not_after,
+                         .since = credential->since,
                          .serial = credential->serial};
     snprintf (self->zone, sizeof self->zone, "%s",
               lk_zone_plain (credential->zone));
