@@ -191,8 +191,8 @@ void sim_remote_get_credential (struct sim_world *world, sim_remote *self);
 bool sim_remote_credential_act (struct sim_world *world, sim_remote *self);
 void sim_remote_credential_wake (struct sim_world *world, uint8_t remote);
 
-/*  Whether it asks for more, or only says that it is there; whether a lock may be lost by its end; it hears
- *  that nobody takes it. */
+/*  Whether it asks for more, or only says that it is there; whether a lock may
+ *  be lost by its end; it hears that nobody takes it. */
 bool sim_remote_may_ask (const struct sim_world *world, const sim_remote *self);
 bool sim_remote_clings (const struct sim_world *world, const sim_remote *self);
 bool sim_remote_may_lose (const struct sim_world *world,
@@ -204,7 +204,7 @@ void sim_remote_shut_out (struct sim_world *world, sim_remote *self,
 int64_t sim_remote_until (const struct sim_world *world, const sim_remote *self,
                           uint8_t host);
 
-/*  The judge: what a host knows of it; what it tells; until when it believes. */
+/*  The judge: what a host knows of it, and tells; until when it believes. */
 void sim_remote_note_until (struct sim_world *world, sim_route *route,
                             int64_t until_ms);
 void sim_remote_check_told (struct sim_world *world, uint8_t host,
