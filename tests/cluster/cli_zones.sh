@@ -109,12 +109,12 @@ all=(--issuer acme.key --zone acme --user alice --ttl 1h --key "$client")
 refused 'needs one --issuer' credential issue "${all[@]:2}"
 refused 'needs one --issuer' credential issue "${all[@]}" --issuer other.key
 refused 'needs --zone' credential issue "${all[@]:0:2}" "${all[@]:4}"
-refused 'that zone is no name' credential issue "${all[@]}" --zone a/b
+refused "a zone's name has" credential issue "${all[@]}" --zone a/b
 refused 'needs --user' credential issue "${all[@]:0:4}" "${all[@]:6}"
-refused 'that user is no name' credential issue "${all[@]}" --user 'al ice'
+refused "a user's name has" credential issue "${all[@]}" --user 'al ice'
 refused 'needs --ttl' credential issue "${all[@]:0:6}" "${all[@]:8}"
 refused 'needs --key' credential issue "${all[@]:0:8}"
-refused 'is no public key of a client' credential issue "${all[@]}" --key "$key"
+refused "a client's public key has" credential issue "${all[@]}" --key "$key"
 refused '--role needs one of' credential issue "${all[@]}" --role root
 for span in 12 0 0h h 1w -1h 1h30 99999999999d; do
     refused '--ttl needs a time' credential issue "${all[@]}" --ttl "$span"

@@ -25,12 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int
-misused (const char *text)
-{
-    return lk_cli_misused (&lk_verb_credential, "%s", text);
-}
-
 /*  -------------------------------------------------------- issue */
 
 /*  What is wrong with the options, or NULL. */
@@ -44,18 +38,17 @@ fault_of (const lk_options *options)
                ? "'credential issue' needs one --issuer, the file of a pair"
            : options->zone == NULL ? "'credential issue' needs --zone"
            : !lk_address_is_name (lk_slice_of (options->zone))
-               ? "that zone is no name: 1 to 63 of A-Z a-z 0-9 . _ -"
+               ? "a zone's name has 1 to 63 of A-Z a-z 0-9 . _ -"
            : options->user == NULL ? "'credential issue' needs --user"
            : !lk_user_is_name (options->user)
-               ? "that user is no name: 1 to 127 bytes of UTF-8 without blanks"
+               ? "a user's name has 1 to 127 bytes of UTF-8 without blanks"
            : options->ttl_s == LK_UNSET
                ? "'credential issue' needs --ttl, after which it ends"
            : options->public_key == NULL
                ? "'credential issue' needs --key, which `lockkeeper client "
                  "new` printed"
            : !lk_curve_is_key (options->public_key)
-               ? "that is no public key of a client: 40 characters, as its "
-                 "file has it"
+               ? "a client's public key has 40 characters, as its file has it"
                : NULL;
 }
 
@@ -82,7 +75,7 @@ issue (const lk_options *options)
     char line[LK_CREDENTIAL_SIZE], time[LK_UTC_SIZE], serial[LK_HEX_SIZE];
     const char *fault = fault_of (options);
     if (fault != NULL) {
-        return misused (fault);
+        return lk_cli_misused (&lk_verb_credential, "%s", fault);
     }
     if (lk_issuer_file_read (&issuer, options->issuer[0], &problem) != LK_OK) {
         return lk_cli_fail (LK_EXIT_FAILED, "%s", problem.text);
@@ -137,7 +130,7 @@ read_credential (lk_credential *self, const char *path)
         return false;
     }
     if (lk_credential_read (self, line, &problem) != LK_OK) {
-        lk_cli_fail (0, "'%s': %s", path, problem.text);
+        lk_cli_fail (0, "%s", problem.text);
         return false;
     }
     return true;
@@ -187,7 +180,8 @@ show (const lk_options *options)
     lk_credential credential;
     lk_problem problem;
     if (options->count > 2) {
-        return misused ("'credential show' takes one file");
+        return lk_cli_misused (&lk_verb_credential,
+                               "'credential show' takes one file");
     }
     if (!read_credential (&credential,
                           options->count > 1 ? options->argument[1] : "-")) {
@@ -212,8 +206,10 @@ read_revoked (lk_revoked *self, const lk_options *options)
     if (lk_hex_parse (what, strlen (what), &self->serial)) {
         return options->until_s != LK_UNSET
                    ? LK_EXIT_OK
-                   : misused ("'credential revoke' of a serial needs --until, "
-                              "when that credential ends");
+                   : lk_cli_misused (
+                       &lk_verb_credential,
+                       "'credential revoke' of a serial needs --until, "
+                       "when that credential ends");
     }
     if (!read_credential (&credential, what)) {
         return LK_EXIT_FAILED;
@@ -270,9 +266,10 @@ change (lk_requester *asker, const lk_options *options, const lk_revoked *it)
         return code;
     }
     const char *text = lk_text_of (base, "text");
+    char serial[LK_HEX_SIZE];
+    lk_hex_format (it->serial, serial);
     if (is_revoked (text, it->serial)) {
-        lk_cli_hint ("credential %016" PRIx64 " is revoked already",
-                     it->serial);
+        lk_cli_hint ("credential %s is revoked already", serial);
     } else {
         char *edited = with_it (it, text, time (NULL));
         const lk_settings_edit edit = {
@@ -288,18 +285,19 @@ static int
 withdraw (const lk_options *options)
 {
     lk_revoked it;
+    char serial[LK_HEX_SIZE];
     if (options->count != 2) {
-        return misused ("'credential revoke' needs a serial or a file");
+        return lk_cli_misused (&lk_verb_credential,
+                               "'credential revoke' needs a serial or a file");
     }
     int code = read_revoked (&it, options);
     if (code != LK_EXIT_OK) {
         return code;
     }
+    lk_hex_format (it.serial, serial);
     if (it.not_after <= time (NULL)) {
-        return lk_cli_fail (LK_EXIT_NO,
-                            "credential %016" PRIx64
-                            " has ended: nobody comes by it",
-                            it.serial);
+        return lk_cli_fail (
+            LK_EXIT_NO, "credential %s has ended: nobody comes by it", serial);
     }
     if (lk_cli_is_far (options->endpoint)) {
         return lk_cli_fail (LK_EXIT_FAILED,
@@ -334,7 +332,8 @@ run_credential (int argc, char **argv)
             return forms[i].run (&options);
         }
     }
-    return misused ("'credential' needs issue, show or revoke");
+    return lk_cli_misused (&lk_verb_credential,
+                           "'credential' needs issue, show or revoke");
 }
 
 static const lk_verb_option takes[] = {

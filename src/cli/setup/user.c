@@ -251,17 +251,24 @@ static const struct {
              {"passwd", 2, change_password},
              {"remove", 2, remove_it}};
 
+static bool
+is_form (const lk_options *options, const char *word)
+{
+    return strcmp (options->argument[0], word) == 0;
+}
+
 /*  What is wrong, or NULL. */
 static const char *
 fault_of (const lk_options *options)
 {
-    const char *what = options->argument[0];
     const char *name = options->argument[1];
-    const bool adds = strcmp (what, "add") == 0;
-    const bool asks = adds || strcmp (what, "passwd") == 0;
-    return options->count > 1 && (!lk_user_is_name (name) || name[0] == '#')
-               ? "a user's name has 1 to 127 bytes of UTF-8 without blanks, "
-                 "and no '#' at its begin"
+    const bool adds = is_form (options, "add");
+    const bool asks = adds || is_form (options, "passwd");
+    const bool lists = is_form (options, "list");
+    const bool is_name =
+        options->count == 1 || (lk_user_is_name (name) && name[0] != '#');
+    return !is_name ? "a user's name has 1 to 127 bytes of UTF-8 without "
+                      "blanks, and no # at its begin"
            : options->zone != NULL
                    && !lk_address_is_name (lk_slice_of (options->zone))
                ? "a zone's name has 1 to 63 of A-Z a-z 0-9 . _ -"
@@ -270,9 +277,8 @@ fault_of (const lk_options *options)
            : !adds && options->role != NULL ? "--role is for 'add'"
            : !asks && options->password_file != NULL
                ? "--password-file is for 'add' and 'passwd'"
-           : options->json && strcmp (what, "list") != 0
-               ? "--json is for 'list'"
-               : NULL;
+           : options->json && !lists ? "--json is for 'list'"
+                                     : NULL;
 }
 
 static int

@@ -71,7 +71,8 @@ lk_user_file_find (const lk_options *options, char path[PATH_MAX])
         return (size_t) snprintf (path, PATH_MAX, "%s", options->file)
                        < PATH_MAX
                    ? LK_EXIT_OK
-                   : lk_cli_fail (LK_EXIT_FAILED, "that path is too long");
+                   : lk_cli_fail (LK_EXIT_FAILED, "cannot open '%s': %s",
+                                  options->file, strerror (ENAMETOOLONG));
     }
     return lk_address_is_name (lk_slice_of (options->authority))
                ? file_of (options->authority, path)
@@ -119,7 +120,9 @@ static int
 say_not_asked (void)
 {
     if (errno == EMSGSIZE) {
-        return lk_cli_fail (LK_EXIT_FAILED, "a password has at most %d bytes",
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "a password has 1 to %d bytes of UTF-8 without "
+                            "control characters",
                             LK_PASSWORD_LEN_MAX);
     }
     return errno == ECANCELED

@@ -13,7 +13,6 @@
 #include "util/alloc.h"
 #include "wire/address.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -254,10 +253,10 @@ check_unused (lk_requester *asker, const lk_zone *zone)
     return code != LK_EXIT_OK || self.count == 0
                ? code
                : lk_cli_fail (LK_EXIT_NO,
-                              "zone '%s' has %" PRId64
-                              " locks that are held or waited for: --force "
+                              "zone '%s' has %lld locks that are held or "
+                              "waited for: --force "
                               "takes it out all the same",
-                              zone->name, self.count);
+                              zone->name, (long long) self.count);
 }
 
 static int
@@ -298,28 +297,37 @@ has_limits (const lk_options *options)
            || options->authority != NULL || options->issuer[0] != NULL;
 }
 
+static bool
+is_form (const lk_options *options, const char *word)
+{
+    return strcmp (options->argument[0], word) == 0;
+}
+
+static bool
+is_authority (const char *name)
+{
+    return name[0] == '\0' || lk_address_is_name (lk_slice_of (name));
+}
+
 /*  What is wrong, or NULL. */
 static const char *
 fault_of (const lk_options *options)
 {
-    const char *what = options->argument[0];
-    const bool sets = strcmp (what, "set") == 0;
-    const char *authority = options->authority;
-    return options->count > 1
-                   && !lk_address_is_name (lk_slice_of (name_of (options)))
+    const bool sets = is_form (options, "set");
+    const bool writes = sets || is_form (options, "add");
+    const bool lists = is_form (options, "list");
+    const bool removes = is_form (options, "remove");
+    const bool drops = options->drop_issuer[0] != NULL;
+    return !lists && !lk_address_is_name (lk_slice_of (name_of (options)))
                ? "a zone's name has 1 to 63 of A-Z a-z 0-9 . _ -"
-           : authority != NULL && authority[0] != '\0'
-                   && !lk_address_is_name (lk_slice_of (authority))
+           : options->authority != NULL && !is_authority (options->authority)
                ? "an authority's name has 1 to 63 of A-Z a-z 0-9 . _ -"
-           : options->json && strcmp (what, "list") != 0
-               ? "--json is for 'list'"
-           : options->force && strcmp (what, "remove") != 0
-               ? "--force is for 'remove'"
-           : options->drop_issuer[0] != NULL && !sets
-               ? "--drop-issuer is for 'set'"
-           : has_limits (options) && !sets && strcmp (what, "add") != 0
+           : options->json && !lists    ? "--json is for 'list'"
+           : options->force && !removes ? "--force is for 'remove'"
+           : drops && !sets             ? "--drop-issuer is for 'set'"
+           : has_limits (options) && !writes
                ? "limits, issuers and the authority are for 'add' and 'set'"
-           : sets && !has_limits (options) && options->drop_issuer[0] == NULL
+           : sets && !has_limits (options) && !drops
                ? "'zone set' needs an option that says what is to be another"
                : NULL;
 }
