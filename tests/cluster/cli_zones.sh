@@ -156,6 +156,7 @@ check 'both are listed' is \
     "$(printf '%-16s %-16s %s\n' USER ZONE ROLE alice acme operator \
         alice lab user bob acme observer)" user list
 check 'of one zone' eval '[ "$(user list --zone lab --json | wc -l)" = 1 ]'
+# shellcheck disable=SC2034
 former=$(grep '^alice' corp.passwd)
 check 'another password' with_password mellon passwd alice
 check 'is another hash' eval '[ "$(grep ^alice corp.passwd)" != "$former" ]'
