@@ -5,13 +5,10 @@
  */
 
 #include "garbage.h"
+#include "offenders.h"
 #include "session.h"
 
-#include "net/log.h"
 #include "wire/reasons.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const char *const reasons[] = {
     [LK_GARBAGE_FRAME] = "a frame that cannot be read",
@@ -20,67 +17,6 @@ static const char *const reasons[] = {
     [LK_GARBAGE_BODY] = "bodies that make no sense",
     [LK_GARBAGE_HURRY] = "too many messages ahead of REGISTER",
 };
-
-/*  -------------------------------------------------------- the door */
-
-bool
-lk_garbage_is_out (const lk_router *self, const char *public_key,
-                   const char *address)
-{
-    char place[LK_PLACE_SIZE];
-    return lk_shut_out_find (&self->shut_out, public_key, self->now_ms) != NULL
-           || (lk_place_of (address, place)
-               && lk_shut_out_find (&self->shut_out, place, self->now_ms)
-                      != NULL);
-}
-
-static void
-tell (lk_router *self, const char *name)
-{
-    const lk_offender *it =
-        lk_shut_out_find (&self->shut_out, name, self->now_ms);
-    lk_refusal refusal = {.what = "shut out"};
-    if (it == NULL) {
-        return;
-    }
-    snprintf (refusal.reason, sizeof refusal.reason, "%s", it->reason);
-    snprintf (refusal.address, sizeof refusal.address, "%s", name);
-    if (lk_refusals_note (&self->clients.refusals, &refusal, self->now_ms)) {
-        lk_log_warning ("clients: shut out: %s %s=%s seconds=%lld", it->reason,
-                        it->is_place ? "address" : "key", name,
-                        (long long) (it->until_ms - self->now_ms) / 1000);
-    }
-}
-
-void
-lk_garbage_admitted (lk_router *self, const char *address)
-{
-    char place[LK_PLACE_SIZE];
-    if (lk_place_of (address, place)) {
-        lk_shut_out_admitted (&self->shut_out, place, self->now_ms);
-    }
-}
-
-void
-lk_garbage_began (lk_router *self, const char *address)
-{
-    char place[LK_PLACE_SIZE];
-    if (lk_place_of (address, place)) {
-        lk_shut_out_began (&self->shut_out, place, self->now_ms);
-    }
-}
-
-void
-lk_garbage_ended (lk_router *self, const char *address)
-{
-    char place[LK_PLACE_SIZE];
-    if (lk_place_of (address, place)
-        && lk_shut_out_ended (&self->shut_out, place, self->now_ms)) {
-        tell (self, place);
-    }
-}
-
-/*  -------------------------------------------------------- what is said */
 
 static bool
 is_far (const lk_source *source)
@@ -131,13 +67,8 @@ lk_garbage_is_heard (lk_router *self, const lk_source *source)
 static void
 offend (lk_router *self, const char *name, bool is_place, lk_garbage what)
 {
-    if (lk_shut_out_offend (&self->shut_out, name, is_place,
-                            what == LK_GARBAGE_FRAME, reasons[what],
-                            self->now_ms)) {
-        tell (self, name);
-    }
-    self->must_cut |=
-        lk_shut_out_find (&self->shut_out, name, self->now_ms) != NULL;
+    self->must_cut |= lk_offenders_note (
+        self, name, is_place, what == LK_GARBAGE_FRAME, reasons[what]);
 }
 
 void

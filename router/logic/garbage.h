@@ -23,19 +23,6 @@ typedef enum {
     LK_GARBAGE_HURRY    /* too many messages of a stranger */
 } lk_garbage;
 
-/*  Whether who has that key, or comes from there, may not connect now. */
-bool lk_garbage_is_out (const lk_router *self, const char *public_key,
-                        const char *address);
-
-/*  A key that counts was let in from there. */
-void lk_garbage_admitted (lk_router *self, const char *address);
-
-/*  Such a one, or another, has begun a session. */
-void lk_garbage_began (lk_router *self, const char *address);
-
-/*  A connection from there has ended that had no session. */
-void lk_garbage_ended (lk_router *self, const char *address);
-
 /*  Whether a message is to be looked at: of a stranger not more than ten in a
  *  second, nor any if its key is shut out. Of other sources all are. */
 bool lk_garbage_is_heard (lk_router *self, const lk_source *source);

@@ -5,17 +5,15 @@
  */
 
 #include "gate.h"
-#include "garbage.h"
 #include "newcomers.h"
+#include "offenders.h"
+#include "peer_address.h"
 
 #include "net/clock.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 typedef struct {
     char place[LK_PLACE_SIZE];
@@ -25,42 +23,6 @@ typedef struct {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static shut all[LK_SHUT_OUT_MAX];
 static size_t count;
-
-/*  -------------------------------------------------------- addresses */
-
-void
-lk_gate_address_of (lk_gate_address *self, int fd)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in four;
-        struct sockaddr_in6 six;
-    } from;
-    socklen_t size = sizeof from;
-    self->size = 0;
-    if (getpeername (fd, &from.any, &size) != 0) {
-        return;
-    }
-    if (from.any.sa_family == AF_INET) {
-        self->size = sizeof from.four.sin_addr;
-        memcpy (self->bytes, &from.four.sin_addr, self->size);
-    } else if (from.any.sa_family == AF_INET6) {
-        self->size = sizeof from.six.sin6_addr;
-        memcpy (self->bytes, &from.six.sin6_addr, self->size);
-    }
-}
-
-void
-lk_gate_address_text (const lk_gate_address *self, char text[LK_GATE_TEXT_SIZE])
-{
-    const int family = self->size == 4 ? AF_INET : AF_INET6;
-    text[0] = '\0';
-    if (self->size > 0) {
-        (void) inet_ntop (family, self->bytes, text, LK_GATE_TEXT_SIZE);
-    }
-}
-
-/*  -------------------------------------------------------- the gate */
 
 static bool
 has (const char *place)
@@ -75,10 +37,10 @@ has (const char *place)
 bool
 lk_gate_is_shut (int fd)
 {
-    char text[LK_GATE_TEXT_SIZE], place[LK_PLACE_SIZE];
-    lk_gate_address from;
-    lk_gate_address_of (&from, fd);
-    lk_gate_address_text (&from, text);
+    char text[LK_PEER_ADDRESS_SIZE], place[LK_PLACE_SIZE];
+    lk_peer_address from;
+    lk_peer_address_of (&from, fd);
+    lk_peer_address_text (&from, text);
     if (!lk_place_of (text, place)) {
         return false;
     }
@@ -107,7 +69,7 @@ lk_gate_keep (lk_router *router)
 {
     const char *address;
     while ((address = lk_newcomers_next_ended ()) != NULL) {
-        lk_garbage_ended (router, address);
+        lk_offenders_ended (router, address);
     }
     if (!router->shut_out.is_told) {
         router->shut_out.is_told = true;

@@ -12,20 +12,6 @@
 
 #include "router.h"
 
-#define LK_GATE_TEXT_SIZE 48
-
-/*  Of the other end of a connection, as the kernel has it. */
-typedef struct {
-    unsigned char bytes[16];
-    unsigned char size; /* 4, 16; 0: none */
-} lk_gate_address;
-
-void lk_gate_address_of (lk_gate_address *self, int fd);
-
-/*  In numbers; "" for none. */
-void lk_gate_address_text (const lk_gate_address *self,
-                           char text[LK_GATE_TEXT_SIZE]);
-
 /*  Whether that descriptor's other end is shut out. In any thread. */
 bool lk_gate_is_shut (int fd);
 

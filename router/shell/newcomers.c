@@ -8,7 +8,7 @@
  */
 
 #include "newcomers.h"
-#include "gate.h"
+#include "peer_address.h"
 
 #include "net/clock.h"
 #include "util/alloc.h"
@@ -23,13 +23,13 @@
 typedef struct {
     ino_t inode; /* 0: none of ours, or struck out */
     int64_t noted_ms;
-    lk_gate_address from; /* of another machine; else none */
+    lk_peer_address from; /* of another machine; else none */
 } newcomer;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static newcomer *all; /* by descriptor */
 static size_t room;
-static lk_gate_address ended[ENDED_MAX];
+static lk_peer_address ended[ENDED_MAX];
 static size_t ended_count;
 
 static ino_t
@@ -53,7 +53,7 @@ make_room (size_t wanted)
 
 /*  It is over. */
 static void
-strike (newcomer *self)
+note_end (newcomer *self)
 {
     if (self->inode != 0 && self->from.size > 0 && ended_count < ENDED_MAX) {
         ended[ended_count++] = self->from;
@@ -62,12 +62,12 @@ strike (newcomer *self)
 }
 
 static void
-note (int fd, ino_t inode, const lk_gate_address *from)
+note (int fd, ino_t inode, const lk_peer_address *from)
 {
     pthread_mutex_lock (&mutex);
     make_room ((size_t) fd + 1);
     if (all[fd].inode != inode) {
-        strike (&all[fd]);
+        note_end (&all[fd]);
     }
     all[fd] = (newcomer) {inode, lk_clock_ms (), *from};
     pthread_mutex_unlock (&mutex);
@@ -76,9 +76,9 @@ note (int fd, ino_t inode, const lk_gate_address *from)
 void
 lk_newcomers_note (int fd, bool is_far)
 {
-    lk_gate_address from = {.size = 0};
+    lk_peer_address from = {.size = 0};
     if (is_far) {
-        lk_gate_address_of (&from, fd);
+        lk_peer_address_of (&from, fd);
     }
     note (fd, inode_of (fd), &from);
 }
@@ -96,11 +96,11 @@ lk_newcomers_hear (int fd)
 const char *
 lk_newcomers_next_ended (void)
 {
-    static char text[LK_GATE_TEXT_SIZE];
+    static char text[LK_PEER_ADDRESS_SIZE];
     pthread_mutex_lock (&mutex);
     const bool is_any = ended_count > 0;
     if (is_any) {
-        lk_gate_address_text (&ended[--ended_count], text);
+        lk_peer_address_text (&ended[--ended_count], text);
     }
     pthread_mutex_unlock (&mutex);
     return is_any ? text : NULL;
@@ -110,7 +110,7 @@ void
 lk_newcomers_doubt (int fd, ino_t which)
 {
     if (which != 0 && inode_of (fd) == which) {
-        note (fd, which, &(lk_gate_address) {.size = 0});
+        note (fd, which, &(lk_peer_address) {.size = 0});
     }
 }
 
@@ -143,11 +143,11 @@ lk_newcomers_end (int64_t until_ms, unsigned *left)
     for (size_t fd = 0; fd < room; fd++) {
         newcomer *one = &all[fd];
         if (one->inode != 0 && inode_of ((int) fd) != one->inode) {
-            strike (one); /* it has ended by itself */
+            note_end (one); /* it has ended by itself */
         } else if (one->inode != 0 && one->noted_ms > until_ms) {
             *left += 1;
         } else if (one->inode != 0) {
-            strike (one);
+            note_end (one);
             count += shutdown ((int) fd, SHUT_RDWR) == 0;
         }
     }

@@ -11,7 +11,7 @@
 #include "clients.h"
 #include "ends.h"
 #include "events.h"
-#include "far.h"
+#include "far_ends.h"
 #include "forward.h"
 #include "gate.h"
 #include "gossip.h"

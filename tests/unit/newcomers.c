@@ -26,7 +26,7 @@ connect_both (void)
         ck_assert_int_eq (socketpair (AF_UNIX, SOCK_STREAM, 0, ends), 0);
         ours[i] = ends[0];
         theirs[i] = ends[1];
-        lk_newcomers_note (ours[i]);
+        lk_newcomers_note (ours[i], false);
     }
 }
 
@@ -131,6 +131,50 @@ listen_by_tcp (unsigned *port)
     return fd;
 }
 
+/*  One of another machine that has ended, by itself or since nobody registered
+ *  it, and has said nothing. */
+START_TEST (ends_are_told)
+{
+    unsigned port;
+    const int listener = listen_by_tcp (&port);
+    lk_newcomers_keep_back (port);
+    int fd = accept4 (listener, NULL, NULL, 0);
+    ck_assert_int_ge (fd, 0);
+    ck_assert_ptr_null (lk_newcomers_next_ended ());
+    ck_assert_uint_eq (end (0), 3);
+    ck_assert_str_eq (lk_newcomers_next_ended (), "127.0.0.1");
+    ck_assert_ptr_null (lk_newcomers_next_ended ());
+    /*  Its number is another one's. */
+    lk_newcomers_note (fd, true);
+    ck_assert_int_eq (dup2 (ours[0], fd), fd);
+    lk_newcomers_note (fd, false);
+    ck_assert_str_eq (lk_newcomers_next_ended (), "127.0.0.1");
+    (void) end (0);
+    ck_assert_ptr_null (lk_newcomers_next_ended ());
+    (void) close (fd);
+    (void) close (listener);
+}
+END_TEST
+
+START_TEST (ends_of_others_are_not)
+{
+    unsigned port;
+    const int listener = listen_by_tcp (&port);
+    lk_newcomers_keep_back (port);
+    const int fd = accept4 (listener, NULL, NULL, 0);
+    lk_newcomers_hear (fd);
+    lk_newcomers_hear (-1);
+    lk_newcomers_hear (100000);
+    ck_assert_uint_eq (end (0), 3);
+    lk_newcomers_note (fd, true);
+    lk_newcomers_doubt (fd, lk_newcomers_strike (fd));
+    ck_assert_uint_eq (end (0), 1);
+    ck_assert_ptr_null (lk_newcomers_next_ended ());
+    (void) close (fd);
+    (void) close (listener);
+}
+END_TEST
+
 /*  Of 64 descriptors an eighth is kept back from all, and of the other 56 an
  *  eighth more from other machines. */
 START_TEST (other_machines_leave_room)
@@ -161,6 +205,8 @@ main (void)
     tcase_add_test (tests, the_number_of_another);
     tcase_add_test (tests, who_was_known);
     tcase_add_test (tests, one_that_is_closed);
+    tcase_add_test (tests, ends_are_told);
+    tcase_add_test (tests, ends_of_others_are_not);
     tcase_add_test (tests, other_machines_leave_room);
 
     Suite *suite = suite_create ("newcomers");

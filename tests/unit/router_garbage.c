@@ -6,7 +6,7 @@
 
 #include "callers.h"
 #include "clients.h"
-#include "garbage.h"
+#include "offenders.h"
 #include "router_fake.h"
 
 #include "lib/suite.h"
@@ -213,12 +213,12 @@ START_TEST (handshakes)
 {
     for (int i = 0; i < LK_HANDSHAKES_MAX; i++) {
         ck_assert (is_admitted (KEY1));
-        lk_garbage_ended (&router, PLACE);
+        lk_offenders_ended (&router, PLACE);
     }
     ck_assert (!is_out (PLACE));
     for (int i = 0; i <= LK_HANDSHAKES_MAX; i++) {
-        lk_garbage_ended (&router, PLACE);
-        lk_garbage_ended (&router, "127.0.0.1");
+        lk_offenders_ended (&router, PLACE);
+        lk_offenders_ended (&router, "127.0.0.1");
     }
     ck_assert (is_out (PLACE) && !is_admitted (KEY1));
     ck_assert_uint_eq (router.shut_out.count, 1);

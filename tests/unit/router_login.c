@@ -272,6 +272,8 @@ START_TEST (one_after_the_other)
 {
     const char *three = issues ("h3"), *two = issues ("h2");
     enter ("issuer", "");
+    drain (two);
+    drain (three);
     logs_in ("a");
     assert_starts (next ("issuer"), "router@h1 > issuer@h1 LOGIN 1 ");
     assert_next (two, "");

@@ -1,4 +1,4 @@
-/*  far.h - connections of applications on other machines
+/*  far_ends.h - connections of applications on other machines
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,8 +7,8 @@
  *  the connection's descriptor.
  */
 
-#ifndef LK_FAR_H
-#define LK_FAR_H
+#ifndef LK_FAR_ENDS_H
+#define LK_FAR_ENDS_H
 
 #include "router.h"
 

@@ -1,13 +1,13 @@
-/*  far.c - see far.h
+/*  far_ends.c - see far_ends.h
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "far.h"
-#include "garbage.h"
-#include "gate.h"
+#include "far_ends.h"
 #include "newcomers.h"
+#include "offenders.h"
+#include "peer_address.h"
 
 #include "util/alloc.h"
 
@@ -24,7 +24,7 @@ lk_far_note (lk_router *router, const lk_listener *clients, lk_local *local)
     caller *it = lk_alloc (sizeof *it);
     const char *address = lk_listener_address (clients, &local->out.identity);
     if (address != NULL) {
-        lk_garbage_began (router, address);
+        lk_offenders_began (router, address);
     }
     it->fd = lk_listener_fd (clients, &local->out.identity);
     it->which = lk_newcomers_strike (it->fd);
@@ -58,10 +58,10 @@ lk_far_cut (const lk_listener *clients, const lk_identity *identity)
 {
     const int fd = lk_listener_fd (clients, identity);
     const char *address = lk_listener_address (clients, identity);
-    char text[LK_GATE_TEXT_SIZE];
-    lk_gate_address from;
-    lk_gate_address_of (&from, fd);
-    lk_gate_address_text (&from, text);
+    char text[LK_PEER_ADDRESS_SIZE];
+    lk_peer_address from;
+    lk_peer_address_of (&from, fd);
+    lk_peer_address_text (&from, text);
     const size_t size = strlen (text);
     if (address != NULL && size > 0 && strncmp (address, text, size) == 0
         && (address[size] == '\0' || address[size] == '%')) {
