@@ -21,7 +21,7 @@
 #define LK_LOGIN_RENEW "RENEW"
 #define LK_LOGIN_FAILED "LOGINFAILED"
 
-/*  LOGIN: a question, answered with it or LOGINFAILED; or an issuer's answer. */
+/*  LOGIN: a question, answered with it or LOGINFAILED; or an answer to it. */
 void lk_login_on_login (lk_router *self, const lk_source *source,
                         const lk_message *message);
 

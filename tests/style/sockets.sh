@@ -33,6 +33,8 @@ known=(
     'src/cli/run/guard.c socketpair send'
     #   Stands in for accept4, that libzmq calls, and asks for which port.
     'router/shell/accept.c accept4 getsockname'
+    #   From where one that was accepted there comes.
+    'router/shell/peer_address.c getpeername'
     #   Hangs up on a connection of libzmq's that says nothing: it cannot.
     'router/shell/newcomers.c shutdown'
 )
