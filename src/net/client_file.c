@@ -7,6 +7,7 @@
 #include "net/client_file.h"
 
 #include "net/client_servers.h"
+#include "net/secret_file.h"
 #include "net/whole_file.h"
 #include "net/zpl.h"
 #include "util/alloc.h"
@@ -320,30 +321,6 @@ lk_client_file_call (const lk_client_file *self, const char *server_key,
 
 /*  -------------------------------------------------------- a new one */
 
-/*  On disk when this returns: an administrator may be told of its key then. */
-static bool
-write_all (int fd, int folder, const lk_curve_pair *pair)
-{
-    char text[sizeof model + 2 * LK_CURVE_TEXT_SIZE];
-    const int size =
-        snprintf (text, sizeof text, model, pair->public_key, pair->secret_key);
-    const bool is_done = lk_file_write (fd, text, (size_t) size)
-                         && fsync (fd) == 0 && fsync (folder) == 0;
-    explicit_bzero (text, sizeof text);
-    return is_done;
-}
-
-static int
-open_folder (const char *path, const char *slash)
-{
-    char folder[PATH_MAX] = ".";
-    if (slash != NULL) {
-        snprintf (folder, sizeof folder, "%.*s",
-                  slash == path ? 1 : (int) (slash - path), path);
-    }
-    return open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 /*  Not one that `lockkeeper clients add NAME KEY` would take for an option. */
 static void
 make_pair (lk_curve_pair *pair)
@@ -357,26 +334,15 @@ lk_err
 lk_client_file_make (lk_client_file *self, const char *path,
                      lk_problem *problem)
 {
-    const char *slash = strrchr (path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    char text[sizeof model + 2 * LK_CURVE_TEXT_SIZE];
     *self = (lk_client_file) {.count = 0};
-    const int folder = open_folder (path, slash);
-    const int fd = folder != -1 ? lk_file_make (folder, name) : -1;
     make_pair (&self->pair);
-    if (fd != -1 && write_all (fd, folder, &self->pair)) {
-        close (fd);
-        close (folder);
-        return LK_OK;
+    snprintf (text, sizeof text, model, self->pair.public_key,
+              self->pair.secret_key);
+    const lk_err error = lk_secret_file_make (path, text, problem);
+    explicit_bzero (text, sizeof text);
+    if (error != LK_OK) {
+        lk_client_file_clear (self);
     }
-    const int number = errno;
-    if (fd != -1) {
-        (void) unlinkat (folder, name, 0);
-        close (fd);
-    }
-    if (folder != -1) {
-        close (folder);
-    }
-    lk_client_file_clear (self);
-    errno = number;
-    return lk_problem_errno (problem, "cannot make '%s'", path);
+    return error;
 }

@@ -6,7 +6,7 @@
 
 #include "people/passwords.h"
 
-#include "people/secret_file.h"
+#include "net/secret_file.h"
 #include "settings/edit.h"
 #include "util/alloc.h"
 #include "util/assert.h"

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "people/secret_file.h"
+#include "net/secret_file.h"
 
 #include "net/whole_file.h"
 #include "util/alloc.h"
