@@ -72,8 +72,8 @@ else
     exit 1
 fi
 
-#   Debian asks this file before it starts a daemon. The packages of PostgreSQL
-#   and slapd would make a database, too.
+#   Debian asks this file before it starts a daemon. PostgreSQL's package would
+#   make a database, too.
 policy=/usr/sbin/policy-rc.d
 database=/etc/postgresql-common/createcluster.conf
 made=
@@ -83,7 +83,7 @@ keep_quiet () {
         printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
         $as_root chmod 755 "$policy"
     fi
-    if [ ! -e "$database" ]; then
+    if [ "$1" = peers ] && [ ! -e "$database" ]; then
         $as_root mkdir -p "${database%/*}"
         echo 'create_main_cluster = false' |
             $as_root tee "$database" >/dev/null
@@ -109,7 +109,7 @@ $as_root apt-get $options update >/dev/null ||
     echo "apt-get update had problems; trying all the same" >&2
 case $1 in
 check | peers)
-    keep_quiet
+    keep_quiet "$1"
     trap be_as_before EXIT
     trap 'exit 130' INT TERM HUP
     ;;

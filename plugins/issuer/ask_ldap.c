@@ -231,8 +231,7 @@ find_user (asking *self)
                 self->question->user, 2, &found)) {
         const int count = ldap_count_entries (self->ldap, found);
         if (count == 1) {
-            dn = ldap_get_dn (self->ldap,
-                              ldap_first_entry (self->ldap, found));
+            dn = ldap_get_dn (self->ldap, ldap_first_entry (self->ldap, found));
         } else {
             (void) say (self,
                         count > 1 ? LK_SAYS_NO_ONE_USER : LK_SAYS_NO_USER);
@@ -257,8 +256,11 @@ role_of_group (const asking *self, LDAPMessage *group, lk_role role)
     if (dn != NULL) {
         role = lk_authority_role (authority, zone, dn, NULL, role);
         for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-            role = lk_authority_role (authority, zone, dn, names[i]->bv_val,
-                                      role);
+            const struct berval *name = names[i];
+            if (strlen (name->bv_val) == name->bv_len) {
+                role =
+                    lk_authority_role (authority, zone, dn, name->bv_val, role);
+            }
         }
     }
     ldap_value_free_len (names);
@@ -275,8 +277,8 @@ find_role (asking *self, const char *user_dn, lk_role *role)
     const bool fine =
         search (self, self->authority->group_base,
                 self->authority->group_filter, user_dn, GROUPS_MAX, &found);
-    for (LDAPMessage *group =
-             fine ? ldap_first_entry (self->ldap, found) : NULL;
+    for (LDAPMessage *group = fine ? ldap_first_entry (self->ldap, found)
+                                   : NULL;
          group != NULL; group = ldap_next_entry (self->ldap, group)) {
         *role = role_of_group (self, group, *role);
     }
@@ -316,8 +318,7 @@ ask (asking *self)
         && (dn = find_user (self)) != NULL && find_role (self, dn, &role)
         && (self->question->is_renewal || check_password (self, dn))) {
         self->verdict->role = role;
-        (void) say (self,
-                    role > LK_ROLE_NONE ? LK_SAYS_ROLE : LK_SAYS_NO_ROLE);
+        (void) say (self, role > LK_ROLE_NONE ? LK_SAYS_ROLE : LK_SAYS_NO_ROLE);
     }
     ldap_memfree (dn);
 }

@@ -169,8 +169,8 @@ static bool
 is_filter (const char *filter)
 {
     const char *place = strstr (filter, "%s");
-    return filter[0] == '(' && place != NULL
-           && strchr (filter, '%') == place && strchr (place + 1, '%') == NULL;
+    return filter[0] == '(' && place != NULL && strchr (filter, '%') == place
+           && strchr (place + 1, '%') == NULL;
 }
 
 static void
@@ -254,10 +254,9 @@ take (const lk_config *config, const char *name)
     lk_authority *self = lk_alloc (sizeof *self);
     self->users = 1;
     snprintf (self->name, sizeof self->name, "%s", name);
-    self->type =
-        strcmp (lk_config_text (config, "authority/type"), "ldap") == 0
-            ? LK_AUTHORITY_LDAP
-            : LK_AUTHORITY_PASSWORDS;
+    self->type = strcmp (lk_config_text (config, "authority/type"), "ldap") == 0
+                     ? LK_AUTHORITY_LDAP
+                     : LK_AUTHORITY_PASSWORDS;
     self->timeout_ms = 1000 * lk_config_number (config, "authority/timeout");
     self->file = copy (config, "authority/file");
     self->url = copy (config, "authority/url");
@@ -328,10 +327,10 @@ lk_authority_let_go (lk_authority **self_p)
         || __atomic_sub_fetch (&self->users, 1, __ATOMIC_SEQ_CST) > 0) {
         return;
     }
-    char *const texts[] = {self->file,       self->url,
-                           self->ca,         self->base,
-                           self->filter,     self->bind_dn,
-                           self->group_base, self->bind_password_file,
+    char *const texts[] = {self->file,        self->url,
+                           self->ca,          self->base,
+                           self->filter,      self->bind_dn,
+                           self->group_base,  self->bind_password_file,
                            self->group_filter};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         lk_free (texts[i]);

@@ -9,13 +9,14 @@
 
 #include "authority.h"
 #include "people/credential.h"
+#include "people/passwords.h"
 
-#define LK_PASSWORD_SIZE 1025
+#define LK_PASSWORD_SIZE (LK_PASSWORD_LEN_MAX + 1)
 
 /*  With a NUL at the end of each text. */
 typedef struct {
-    lk_authority *authority; /* held; NULL: there is none, and it only takes as
-                                long as if there were */
+    lk_authority *authority; /* held; NULL: nobody is asked, which takes the
+                                time of a hash all the same */
     char zone[LK_ZONE_LEN_MAX + 1];
     char user[LK_USER_LEN_MAX + 1];
     char password[LK_PASSWORD_SIZE]; /* not empty, unless it is a renewal */
@@ -24,9 +25,9 @@ typedef struct {
 } lk_question;
 
 typedef enum {
-    LK_SAYS_NO_ANSWER,      /* `why` tells what keeps it from that */
+    LK_SAYS_NO_ANSWER, /* `why` tells what keeps it from that */
     LK_SAYS_NO_USER,
-    LK_SAYS_NO_ONE_USER,    /* several are called so */
+    LK_SAYS_NO_ONE_USER, /* several are called so */
     LK_SAYS_WRONG_PASSWORD,
     LK_SAYS_NO_ROLE,
     LK_SAYS_ROLE,

@@ -80,8 +80,8 @@ static int64_t
 wait_of (unsigned wrong)
 {
     const unsigned doubled = wrong - LK_THROTTLE_FREE;
-    const int64_t wait =
-        (int64_t) LK_THROTTLE_FIRST_MS << (doubled < 16 ? doubled : 16);
+    const int64_t wait = (int64_t) LK_THROTTLE_FIRST_MS
+                         << (doubled < 16 ? doubled : 16);
     return wait < LK_THROTTLE_MOST_MS ? wait : LK_THROTTLE_MOST_MS;
 }
 

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 #define LK_THROTTLE_ROWS 1024
-#define LK_THROTTLE_FREE 3                /* wrong ones until there is a wait */
-#define LK_THROTTLE_FIRST_MS 1000         /* the first wait */
-#define LK_THROTTLE_MOST_MS (300 * 1000)  /* the longest */
+#define LK_THROTTLE_FREE 3               /* wrong ones until there is a wait */
+#define LK_THROTTLE_FIRST_MS 1000        /* the first wait */
+#define LK_THROTTLE_MOST_MS (300 * 1000) /* the longest */
 #define LK_THROTTLE_MEMORY_MS (3600 * 1000) /* forgotten after that */
 #define LK_THROTTLE_WHO_SIZE 256
 
@@ -32,8 +32,8 @@ typedef struct {
 } lk_throttle_row;
 
 typedef struct {
-    unsigned most;       /* of one `who` at once, while none was wrong */
-    bool keeps_count;    /* a right one does not make up for wrong ones */
+    unsigned most;    /* of one `who` at once, while none was wrong */
+    bool keeps_count; /* a right one does not make up for wrong ones */
     lk_throttle_row rows[LK_THROTTLE_ROWS];
 } lk_throttle;
 
