@@ -176,7 +176,7 @@ is_filter (const char *filter)
 static void
 need (lk_config *config, const char *key, const char *why)
 {
-    if (lk_config_text (config, key) == NULL) {
+    if (lk_config_written (config, key, 0) == NULL) {
         lk_config_complain (config, key, "'%s' is missing: %s", key, why);
     }
 }
