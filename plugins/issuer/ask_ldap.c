@@ -28,7 +28,7 @@
 typedef struct {
     const lk_question *question;
     const lk_authority *authority;
-    lk_verdict *verdict;
+    lk_authority_answer *verdict;
     LDAP *ldap;
 } asking;
 
@@ -324,12 +324,12 @@ ask (asking *self)
 }
 
 void
-lk_ask_ldap (const lk_question *question, lk_verdict *verdict)
+lk_ask_ldap (const lk_question *question, lk_authority_answer *verdict)
 {
     asking self = {.question = question,
                    .authority = question->authority,
                    .verdict = verdict};
-    *verdict = (lk_verdict) {.saying = LK_SAYS_NO_ANSWER};
+    *verdict = (lk_authority_answer) {.saying = LK_SAYS_NO_ANSWER};
     ask (&self);
     if (self.ldap != NULL) {
         (void) ldap_unbind_ext_s (self.ldap, NULL, NULL);

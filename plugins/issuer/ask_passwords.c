@@ -12,11 +12,11 @@
 #include <stdio.h>
 
 void
-lk_ask_passwords (const lk_question *question, lk_verdict *verdict)
+lk_ask_passwords (const lk_question *question, lk_authority_answer *verdict)
 {
     lk_passwords file;
     lk_problem problem;
-    *verdict = (lk_verdict) {.saying = LK_SAYS_NO_USER};
+    *verdict = (lk_authority_answer) {.saying = LK_SAYS_NO_USER};
     if (question->authority == NULL) {
         (void) lk_password_user_verify (NULL, question->password);
         return;

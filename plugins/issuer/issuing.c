@@ -146,7 +146,7 @@ on_timer (void *context)
 
 /*  In a thread. */
 static void
-ask (const lk_question *question, lk_verdict *verdict)
+ask (const lk_question *question, lk_authority_answer *verdict)
 {
     if (question->authority != NULL
         && question->authority->type == LK_AUTHORITY_LDAP) {

@@ -40,7 +40,7 @@ struct lk_login {
 
     int64_t began_ms;
     int64_t until_ms;    /* the verdict has to be there, */
-    lk_asked *asked;     /* of that; NULL: it was */
+    lk_pool_item *asked; /* of that; NULL: it was */
     const char *unasked; /* why nobody was asked; NULL: somebody was */
     int64_t refuse_ms;   /* when the refusal leaves; 0: there is none */
     lk_login *prev, *next;
@@ -203,7 +203,8 @@ say_no_answer (lk_issuing *self, lk_login *login, const char *why)
 }
 
 static void
-take_verdict (lk_issuing *self, lk_login *login, const lk_verdict *verdict)
+take_verdict (lk_issuing *self, lk_login *login,
+              const lk_authority_answer *verdict)
 {
     static const char *const words[LK_SAYINGS] = {
         [LK_SAYS_NO_USER] = "no-user",
@@ -259,7 +260,8 @@ lower (char c)
     return c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
 }
 
-/*  LDAP takes Ann and ANN for one. After how many seconds it may be tried again; 0: now. */
+/*  After how many seconds it may be tried again; 0: now. LDAP takes Ann and ANN
+ *  for one. */
 static int64_t
 throttle (lk_issuing *self, lk_login *login)
 {
@@ -400,7 +402,7 @@ lk_login_answer_all (lk_issuing *self)
 {
     const int64_t now = lk_bus_now (self->bus);
     lk_login *login, *next;
-    lk_verdict verdict;
+    lk_authority_answer verdict;
     DL_FOREACH_SAFE (self->logins, login, next) {
         if (login->refuse_ms != 0) {
             if (login->refuse_ms <= now) {

@@ -19,12 +19,12 @@
 
 typedef enum { WAITS, RUNS, IS_DONE } state;
 
-struct lk_asked {
+struct lk_pool_item {
     lk_question question;
-    lk_verdict verdict;
+    lk_authority_answer verdict;
     state state;
     bool is_given_up; /* its thread frees it */
-    lk_asked *prev, *next;
+    lk_pool_item *prev, *next;
 };
 
 /*  The last of the pool's owner and its threads frees it. */
@@ -33,9 +33,9 @@ struct lk_pool {
     pthread_cond_t more;
     int users;
     bool is_over;
-    lk_asked *waiting; /* in their order */
+    lk_pool_item *waiting; /* in their order */
     size_t waiting_count;
-    lk_asked *running[LK_POOL_THREADS]; /* NULL: that thread has nothing */
+    lk_pool_item *running[LK_POOL_THREADS]; /* NULL: that thread has nothing */
 
     lk_pool_ask *ask; /* these stay as they are */
     int fd;
@@ -44,7 +44,7 @@ struct lk_pool {
 /*  -------------------------------------------------------- ends */
 
 static void
-free_asked (lk_asked *asked)
+free_asked (lk_pool_item *asked)
 {
     lk_authority_let_go (&asked->question.authority);
     explicit_bzero (asked->question.password, sizeof asked->question.password);
@@ -68,12 +68,12 @@ leave (lk_pool *self)
 /*  -------------------------------------------------------- a thread */
 
 static bool
-may_run (const lk_pool *self, const lk_asked *asked)
+may_run (const lk_pool *self, const lk_pool_item *asked)
 {
     int with_it = 0;
     const lk_authority *authority = asked->question.authority;
     for (size_t i = 0; i < LK_POOL_THREADS; i++) {
-        const lk_asked *other = self->running[i];
+        const lk_pool_item *other = self->running[i];
         const lk_authority *its =
             other != NULL ? other->question.authority : NULL;
         with_it += other != NULL
@@ -85,10 +85,10 @@ may_run (const lk_pool *self, const lk_asked *asked)
 }
 
 /*  The first that waits for no other one of its authority. */
-static lk_asked *
+static lk_pool_item *
 next_one (lk_pool *self)
 {
-    lk_asked *asked;
+    lk_pool_item *asked;
     DL_FOREACH (self->waiting, asked) {
         if (may_run (self, asked)) {
             DL_DELETE (self->waiting, asked);
@@ -101,7 +101,7 @@ next_one (lk_pool *self)
 
 /*  With the mutex, but not while it asks. */
 static void
-run (lk_pool *self, size_t place, lk_asked *asked)
+run (lk_pool *self, size_t place, lk_pool_item *asked)
 {
     const uint64_t one = 1;
     asked->state = RUNS;
@@ -131,7 +131,7 @@ work (void *user)
     lk_free (user);
     pthread_mutex_lock (&self->mutex);
     while (!self->is_over) {
-        lk_asked *asked = next_one (self);
+        lk_pool_item *asked = next_one (self);
         if (asked != NULL) {
             run (self, mine.place, asked);
         } else {
@@ -192,7 +192,7 @@ void
 lk_pool_destroy (lk_pool **self_p)
 {
     lk_pool *self = *self_p;
-    lk_asked *asked, *next;
+    lk_pool_item *asked, *next;
     *self_p = NULL;
     if (self == NULL) {
         return;
@@ -225,10 +225,10 @@ lk_pool_seen (lk_pool *self)
     (void) !read (self->fd, &count, sizeof count);
 }
 
-lk_asked *
+lk_pool_item *
 lk_pool_put (lk_pool *self, const lk_question *question)
 {
-    lk_asked *asked = NULL;
+    lk_pool_item *asked = NULL;
     pthread_mutex_lock (&self->mutex);
     if (self->waiting_count < LK_POOL_WAITING_MAX) {
         asked = lk_alloc (sizeof *asked);
@@ -242,9 +242,10 @@ lk_pool_put (lk_pool *self, const lk_question *question)
 }
 
 bool
-lk_pool_take (lk_pool *self, lk_asked **asked_p, lk_verdict *verdict)
+lk_pool_take (lk_pool *self, lk_pool_item **asked_p,
+              lk_authority_answer *verdict)
 {
-    lk_asked *asked = *asked_p;
+    lk_pool_item *asked = *asked_p;
     pthread_mutex_lock (&self->mutex);
     const bool done = asked->state == IS_DONE;
     pthread_mutex_unlock (&self->mutex);
@@ -257,9 +258,9 @@ lk_pool_take (lk_pool *self, lk_asked **asked_p, lk_verdict *verdict)
 }
 
 void
-lk_pool_give_up (lk_pool *self, lk_asked **asked_p)
+lk_pool_give_up (lk_pool *self, lk_pool_item **asked_p)
 {
-    lk_asked *asked = *asked_p;
+    lk_pool_item *asked = *asked_p;
     *asked_p = NULL;
     pthread_mutex_lock (&self->mutex);
     if (asked->state == RUNS) {

@@ -18,10 +18,11 @@
 #define LK_POOL_WAITING_MAX 64 /* questions that no thread has taken */
 
 typedef struct lk_pool lk_pool;
-typedef struct lk_asked lk_asked;
+typedef struct lk_pool_item lk_pool_item;
 
 /*  How a question is put to its authority, in a thread. */
-typedef void lk_pool_ask (const lk_question *question, lk_verdict *verdict);
+typedef void lk_pool_ask (const lk_question *question,
+                          lk_authority_answer *verdict);
 
 /*  NULL and problem: there is no thread to be had. */
 lk_pool *lk_pool_new (lk_pool_ask *ask, lk_problem *problem);
@@ -34,14 +35,15 @@ int lk_pool_fd (const lk_pool *self);
 
 /*  Asks; the question is copied, and with it goes its hold of the authority.
  *  NULL: too many wait, and nothing was taken. */
-lk_asked *lk_pool_put (lk_pool *self, const lk_question *question);
+lk_pool_item *lk_pool_put (lk_pool *self, const lk_question *question);
 
 /*  Whether that one has its verdict; then it is there, and the asked one gone.
  */
-bool lk_pool_take (lk_pool *self, lk_asked **asked_p, lk_verdict *verdict);
+bool lk_pool_take (lk_pool *self, lk_pool_item **asked_p,
+                   lk_authority_answer *verdict);
 
 /*  Nobody waits for that one any more. */
-void lk_pool_give_up (lk_pool *self, lk_asked **asked_p);
+void lk_pool_give_up (lk_pool *self, lk_pool_item **asked_p);
 
 /*  What made the descriptor readable was seen. */
 void lk_pool_seen (lk_pool *self);

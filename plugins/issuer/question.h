@@ -38,10 +38,11 @@ typedef struct {
     lk_saying saying;
     lk_role role;
     char why[200];
-} lk_verdict;
+} lk_authority_answer;
 
 /*  Each in a thread of its own, with no state but what it is given. */
-void lk_ask_ldap (const lk_question *question, lk_verdict *verdict);
-void lk_ask_passwords (const lk_question *question, lk_verdict *verdict);
+void lk_ask_ldap (const lk_question *question, lk_authority_answer *verdict);
+void lk_ask_passwords (const lk_question *question,
+                       lk_authority_answer *verdict);
 
 #endif
