@@ -26,7 +26,7 @@ is_forgotten (const lk_throttle_row *row, int64_t now_ms)
 static lk_throttle_row *
 find (lk_throttle *self, const char *who)
 {
-    for (size_t i = 0; i < LK_THROTTLE_ROWS; i++) {
+    for (size_t i = 0; i < LK_THROTTLE_ROWS_MAX; i++) {
         if (strcmp (self->rows[i].who, who) == 0) {
             return &self->rows[i];
         }
@@ -39,7 +39,7 @@ static lk_throttle_row *
 make_room (lk_throttle *self, int64_t now_ms)
 {
     lk_throttle_row *oldest = NULL;
-    for (size_t i = 0; i < LK_THROTTLE_ROWS; i++) {
+    for (size_t i = 0; i < LK_THROTTLE_ROWS_MAX; i++) {
         lk_throttle_row *row = &self->rows[i];
         if (row->who[0] == '\0' || is_forgotten (row, now_ms)) {
             return row;

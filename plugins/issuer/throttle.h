@@ -14,7 +14,7 @@
 #include <lockkeeper/message.h>
 #include <stdint.h>
 
-#define LK_THROTTLE_ROWS 1024
+#define LK_THROTTLE_ROWS_MAX 1024
 #define LK_THROTTLE_FREE 3               /* wrong ones until there is a wait */
 #define LK_THROTTLE_FIRST_MS 1000        /* the first wait */
 #define LK_THROTTLE_MOST_MS (300 * 1000) /* the longest */
@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     unsigned most;    /* of one `who` at once, while none was wrong */
     bool keeps_count; /* a right one does not make up for wrong ones */
-    lk_throttle_row rows[LK_THROTTLE_ROWS];
+    lk_throttle_row rows[LK_THROTTLE_ROWS_MAX];
 } lk_throttle;
 
 /*  Begins a try of `who`: 0, and lk_throttle_end is to follow; or after how

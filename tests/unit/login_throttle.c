@@ -128,7 +128,7 @@ START_TEST (a_full_table_forgets_the_oldest)
     ck_assert_int_eq (lk_throttle_begin (&table, "first", now), 0);
     now++;
     be_wrong ("second", 3);
-    for (int i = 0; i < LK_THROTTLE_ROWS; i++) {
+    for (int i = 0; i < LK_THROTTLE_ROWS_MAX; i++) {
         now++;
         snprintf (who, sizeof who, "u%d", i);
         be_wrong (who, 1);
@@ -141,7 +141,7 @@ END_TEST
 START_TEST (no_room_is_a_wait)
 {
     char who[16];
-    for (int i = 0; i < LK_THROTTLE_ROWS; i++) {
+    for (int i = 0; i < LK_THROTTLE_ROWS_MAX; i++) {
         snprintf (who, sizeof who, "u%d", i);
         ck_assert_int_eq (lk_throttle_begin (&table, who, now), 0);
     }
