@@ -6,6 +6,7 @@
 
 #include "callers.h"
 #include "discovery.h"
+#include "garbage.h"
 
 #include "net/log.h"
 #include "wire/frame.h"
@@ -37,8 +38,17 @@ lk_callers_admit (lk_router *self, const char *public_key, const char *address,
                   char user[LK_CURVE_USER_SIZE])
 {
     char reason[LK_REASON_LEN_MAX + 1];
-    if (lk_client_keys_find (&self->clients, public_key) != NULL
-        || lk_discovery_is_open (self)) {
+    const bool is_known =
+        lk_client_keys_find (&self->clients, public_key) != NULL;
+    if (lk_garbage_is_out (self, public_key, address)) {
+        self->count.refused++;
+        self->clients.denied++;
+        return false;
+    }
+    if (is_known) {
+        lk_garbage_admitted (self, address);
+    }
+    if (is_known || lk_discovery_is_open (self)) {
         snprintf (user, LK_CURVE_USER_SIZE, USER "%s", public_key);
         return true;
     }

@@ -77,6 +77,7 @@ lk_clients_on_keys (lk_router *self, const lk_source *source,
               source->local->service);
     lk_client_keys_take (&self->clients, message, "keys");
     lk_finding_take (&self->finding, message);
+    lk_shut_out_forgive (&self->shut_out);
     end_withdrawn (self);
     lk_discovery_work (self);
 }

@@ -9,8 +9,10 @@
 #include "deliver.h"
 #include "discovery.h"
 #include "events.h"
+#include "garbage.h"
 #include "gossip.h"
 #include "keys.h"
+#include "login.h"
 #include "neighbour.h"
 #include "router_status.h"
 #include "session.h"
@@ -65,12 +67,13 @@ on_alive (lk_router *self, const lk_source *source, const lk_message *message)
 static void
 on_answer (lk_router *self, const lk_source *source, const lk_message *message)
 {
-    (void) self;
-    (void) source;
     const char *reason = lk_message_text (message, "reason");
     LK_LOG (lk_message_is (message, "ABSOLUTELY") ? LK_LOG_DEBUG : LK_LOG_INFO,
             "router: was told %s: %s from=%s", lk_message_command (message),
             reason != NULL ? reason : "", lk_message_from (message));
+    if (lk_message_is_complaint (message)) {
+        lk_login_on_complaint (self, source, message);
+    }
 }
 
 static void
@@ -343,10 +346,13 @@ static const struct {
     {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
     {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
+    {LK_LOGIN, LK_FROM_SESSION | LK_FROM_REMOTE | FAR, lk_login_on_login},
+    {LK_LOGIN_FAILED, LK_FROM_SESSION | LK_FROM_REMOTE, lk_login_on_failed},
     {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
     {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION | FAR, lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
+    {LK_LOGIN_RENEW, LK_FROM_SESSION | LK_FROM_CLIENT, lk_login_on_renew},
     {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
     {"ROUTERSTATUS", ASKERS, on_routerstatus},
     {LK_SERVERS, LK_FROM_SESSION | FAR, lk_discovery_on_servers},
@@ -395,6 +401,7 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
         lk_message_set_text (unknown, "reason",
                              "the router knows no such command");
         answer (self, source, unknown);
+        lk_garbage_note (self, source, LK_GARBAGE_COMMAND);
     } else if ((commands[i].from & source->from) == 0) {
         answer_invalid (self, source, message,
                         is_stranger (source) ? LK_INVALID_STRANGER
@@ -417,9 +424,11 @@ lk_control_message (lk_router *self, const lk_source *source,
     }
     if (message != NULL) {
         carry_out (self, source, message);
+        lk_login_wipe (header, message);
         lk_message_destroy (&message);
         return;
     }
+    lk_login_wipe (header, NULL);
     /*  Its envelope is fine, so that it can be answered. */
     lk_frame_header bare = *header;
     bare.body_kind = LK_BODY_NONE;
@@ -428,5 +437,6 @@ lk_control_message (lk_router *self, const lk_source *source,
                     is_small ? "the body is no JSON object"
                              : "the body is too large for one who is not "
                                "registered or linked");
+    lk_garbage_note (self, source, LK_GARBAGE_BODY);
     lk_message_destroy (&message);
 }

@@ -9,6 +9,7 @@
 #include "clients.h"
 #include "control.h"
 #include "deliver.h"
+#include "garbage.h"
 
 #include "wire/message_frame.h"
 #include "wire/reasons.h"
@@ -130,6 +131,20 @@ objection (const lk_router *self, const lk_source *source,
     return "nobody sent that";
 }
 
+/*  A session that ended is not known of at once at its other end; nor what is
+ *  nobody's to say there, to an older program. */
+static void
+note_lie (lk_router *self, const lk_source *source,
+          const lk_frame_header *header)
+{
+    if (header->body_kind == LK_BODY_PACKED) {
+        lk_garbage_note (self, source, LK_GARBAGE_BODY);
+    } else if (source->from == LK_FROM_CLIENT
+               && session_objection (self, source, header) != NULL) {
+        lk_garbage_note (self, source, LK_GARBAGE_LIE);
+    }
+}
+
 /*  Whether a message is taken from its source; if not, that is answered. */
 static bool
 is_taken (lk_router *self, const lk_source *source,
@@ -140,6 +155,7 @@ is_taken (lk_router *self, const lk_source *source,
         return true;
     }
     self->count.lies++;
+    note_lie (self, source, header);
     if (!lk_command_is_complaint (header->command)
         && !lk_slice_is (header->to_parts.service, "*")
         && !lk_slice_is (header->to_parts.host, "*")) {
@@ -173,7 +189,8 @@ take_message (lk_delivery *on_way, const lk_source *source,
 {
     lk_router *self = on_way->router;
     self->count.messages++;
-    if (!is_taken (self, source, header)) {
+    if (!lk_garbage_is_heard (self, source)
+        || !is_taken (self, source, header)) {
         return false;
     }
     if (is_for_router (self, header)) {
@@ -188,6 +205,19 @@ take_message (lk_delivery *on_way, const lk_source *source,
         lk_deliver_message (on_way, header);
     }
     return false;
+}
+
+/*  What cannot be read. */
+static void
+take_garbage (lk_router *self, const lk_source *source, uint64_t serial,
+              const char *problem)
+{
+    self->count.broken++;
+    if (!lk_garbage_is_heard (self, source)) {
+        return;
+    }
+    answer_invalid (self, source, serial, problem);
+    lk_garbage_note (self, source, LK_GARBAGE_FRAME);
 }
 
 void
@@ -214,12 +244,12 @@ lk_forward_frame (lk_router *self, lk_side side, const lk_identity *identity,
         if (result == LK_FRAME_MESSAGE) {
             is_source_old = take_message (&on_way, &source, &header);
         }
-    } while (result == LK_FRAME_MESSAGE);
+    } while (result == LK_FRAME_MESSAGE && !self->must_cut);
     if (result == LK_FRAME_BROKEN) {
-        self->count.broken++;
-        answer_invalid (self, &source, header.serial, problem);
+        take_garbage (self, &source, header.serial, problem);
     }
     lk_deliver_end_run (&on_way);
+    (void) lk_garbage_cut (self, &source);
 }
 
 void
@@ -227,6 +257,6 @@ lk_forward_broken (lk_router *self, lk_side side, const lk_identity *identity,
                    const char *reason)
 {
     const lk_source source = source_of (self, side, identity);
-    self->count.broken++;
-    answer_invalid (self, &source, 0, reason);
+    take_garbage (self, &source, 0, reason);
+    (void) lk_garbage_cut (self, &source);
 }

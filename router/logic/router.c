@@ -9,6 +9,7 @@
 #include "wire/message_frame.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void
 lk_router_init (lk_router *self, const lk_router_identity *identity,
@@ -37,6 +38,8 @@ lk_router_clear (lk_router *self)
     lk_directory_clear (&self->directory);
     lk_mesh_clear (&self->mesh);
     lk_cache_clear (&self->cache);
+    lk_logins_clear (&self->logins);
+    lk_shut_out_clear (&self->shut_out);
     while (self->hops.first != NULL) {
         lk_hops_remove (&self->hops, self->hops.first);
     }
@@ -55,7 +58,9 @@ lk_router_deadline (const lk_router *self)
             ? self->route.far->far->heard_ms + LK_CLIENT_SILENT_MS
             : INT64_MAX;
     const int64_t end_ms = serve_ms < silent_ms ? serve_ms : silent_ms;
-    const int64_t next_ms = end_ms < first_ms ? end_ms : first_ms;
+    const int64_t login_ms = lk_logins_deadline (&self->logins);
+    const int64_t last_ms = end_ms < login_ms ? end_ms : login_ms;
+    const int64_t next_ms = last_ms < first_ms ? last_ms : first_ms;
     return self->gossip_ms < next_ms ? self->gossip_ms : next_ms;
 }
 
@@ -128,15 +133,21 @@ write_own (lk_router *self, lk_message *message)
     return (lk_slice) {self->scratch.data, self->scratch.size};
 }
 
-void
-lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p)
+static void
+put (lk_router *self, lk_hop *hop, lk_message *message)
 {
-    const lk_slice bytes = write_own (self, *message_p);
+    const lk_slice bytes = write_own (self, message);
     if (bytes.size > 0 && lk_outbox_pack (&hop->box, bytes) == LK_OK) {
         lk_hops_add (&self->hops, hop);
     } else {
         self->count.lost++;
     }
+}
+
+void
+lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p)
+{
+    put (self, hop, *message_p);
     lk_message_destroy (message_p);
 }
 
@@ -151,13 +162,12 @@ lk_router_tell (lk_router *self, lk_hop *hop, lk_message **message_p)
 }
 
 static void
-send_or_drop (lk_router *self, lk_hop *hop, lk_message **message_p)
+put_or_drop (lk_router *self, lk_hop *hop, lk_message *message)
 {
     if (hop != NULL) {
-        lk_router_send (self, hop, message_p);
+        put (self, hop, message);
     } else {
         self->count.lost++;
-        lk_message_destroy (message_p);
     }
 }
 
@@ -166,16 +176,36 @@ lk_router_answer (lk_router *self, const lk_source *source,
                   lk_message **message_p)
 {
     lk_hop *hop = hop_back (self, source->side, source->identity);
-    send_or_drop (self, hop, message_p);
+    put_or_drop (self, hop, *message_p);
+    lk_message_destroy (message_p);
+}
+
+static void
+post (lk_router *self, lk_message *message)
+{
+    lk_address address;
+    lk_hop *hop = NULL;
+    if (lk_address_split (lk_slice_of (lk_message_to (message)), &address)) {
+        hop = hop_to (self, &address);
+    }
+    put_or_drop (self, hop, message);
 }
 
 void
 lk_router_post (lk_router *self, lk_message **message_p)
 {
-    lk_address address;
-    lk_hop *hop = NULL;
-    if (lk_address_split (lk_slice_of (lk_message_to (*message_p)), &address)) {
-        hop = hop_to (self, &address);
+    post (self, *message_p);
+    lk_message_destroy (message_p);
+}
+
+void
+lk_router_post_secret (lk_router *self, lk_message **message_p,
+                       const char *field)
+{
+    post (self, *message_p);
+    lk_message_wipe (*message_p, field);
+    lk_message_destroy (message_p);
+    if (self->scratch.size > 0) {
+        explicit_bzero (self->scratch.data, self->scratch.size);
     }
-    send_or_drop (self, hop, message_p);
 }

@@ -18,9 +18,11 @@
 #include "finding.h"
 #include "hop.h"
 #include "keyring.h"
+#include "logins.h"
 #include "mesh.h"
 #include "refusals.h"
 #include "route.h"
+#include "shut_out.h"
 #include "source.h"
 
 #include "net/listener.h"
@@ -51,8 +53,16 @@ typedef struct {
      *  it is told; NULL: it is over. */
     const char *(*client) (void *shell, const lk_identity *identity);
 
-    /*  Closes the connection of such a session. */
+    /*  From where that comes, in numbers, likewise. */
+    const char *(*address) (void *shell, const lk_identity *identity);
+
+    /*  Closes the connection of such a session; of one that has none, while
+     *  what came over it is told. */
     void (*hang_up) (void *shell, lk_local *local);
+    void (*cut) (void *shell, const lk_identity *identity);
+
+    /*  It has said something that makes sense, likewise. */
+    void (*heard) (void *shell, const lk_identity *identity);
 
     /*  It is known whose connection that of another host is, while what came
      *  over it is told: it stays. */
@@ -106,6 +116,9 @@ struct lk_router {
     lk_cache cache;
     lk_keyring keyring;
     lk_client_keys clients;
+    lk_logins logins;
+    lk_shut_out shut_out;
+    bool must_cut; /* who sent what is being told */
     char clients_address[LK_ADDRESS_LEN_MAX + 1]; /* where those find us; "" */
     char clients_key[LK_CURVE_TEXT_SIZE];         /* ... and by which key */
     lk_finding finding;
@@ -161,6 +174,10 @@ void lk_router_tell (lk_router *self, lk_hop *hop, lk_message **message_p);
 
 /*  The same, to wherever its address leads: a local service, a neighbour. */
 void lk_router_post (lk_router *self, lk_message **message_p);
+
+/*  The same, of a message with a field that is left in no memory of ours. */
+void lk_router_post_secret (lk_router *self, lk_message **message_p,
+                            const char *field);
 
 /*  The same, on the connection that something came through. */
 void lk_router_answer (lk_router *self, const lk_source *source,

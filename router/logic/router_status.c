@@ -101,6 +101,30 @@ add_machines (const lk_router *self, lk_message *status)
     }
 }
 
+/*  Other machines that are shut out, by their keys and addresses. */
+static void
+add_offenders (const lk_router *self, lk_message *status)
+{
+    const lk_shut_out *all = &self->shut_out;
+    size_t listed = 0;
+    lk_message_set_number (status, "shut_out",
+                           (int64_t) lk_shut_out_now (all, self->now_ms));
+    lk_message_set_number (status, "shut_outs", (int64_t) all->count);
+    for (const lk_offender *it = all->all; it != NULL && listed < LISTED_MAX;
+         it = it->hh.next) {
+        if (!lk_offender_is_out (it, self->now_ms)) {
+            continue;
+        }
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, it->is_place ? "address" : "key", it->name);
+        lk_message_set_text (row, "reason", it->reason);
+        lk_message_set_number (row, "left_ms", it->until_ms - self->now_ms);
+        lk_message_set_number (row, "times", (int64_t) it->times);
+        lk_message_add_row (status, "offenders", &row);
+        listed++;
+    }
+}
+
 /*  What is cached, and for whom. */
 static void
 add_waiting (const lk_router *self, lk_message *status)
@@ -148,6 +172,7 @@ lk_router_tell_status (const lk_router *self, lk_message *status)
     add_refusals (self, status);
     add_services (self, status);
     add_machines (self, status);
+    add_offenders (self, status);
     add_waiting (self, status);
     add_counters (self, status);
 }

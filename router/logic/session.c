@@ -8,6 +8,7 @@
 #include "callers.h"
 #include "deliver.h"
 #include "events.h"
+#include "login.h"
 #include "undelivered.h"
 
 #include "net/log.h"
@@ -118,6 +119,10 @@ complaint (const lk_router *self, const lk_source *source,
     }
     if (strcmp (service, "router") == 0) {
         return "that name is the router's";
+    }
+    if (strcmp (service, LK_ISSUER_SERVICE) == 0
+        && lk_message_flag (message, "application")) {
+        return "that name is for a service that issues credentials";
     }
     if (source->side != LK_SIDE_CLIENTS
         && lk_address_is_far (lk_slice_of (service))) {

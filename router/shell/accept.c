@@ -13,6 +13,7 @@
  *  close it, or it would wake who listens for ever.
  */
 
+#include "gate.h"
 #include "newcomers.h"
 
 #include "net/log.h"
@@ -118,13 +119,18 @@ accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
         errno = ECONNABORTED;
         return -1;
     }
+    if (accepted >= 0 && is_far && lk_gate_is_shut (accepted)) {
+        (void) close (accepted);
+        errno = ECONNABORTED;
+        return -1;
+    }
     most -= is_far ? most / KEPT_BACK_PART : 0;
     if (accepted >= 0 && (rlim_t) accepted >= most) {
         return turn_away (accepted, is_far);
     }
     if (accepted >= 0) {
         note_short (is_far, false);
-        lk_newcomers_note (accepted);
+        lk_newcomers_note (accepted, is_far);
     }
     return accepted;
 }

@@ -8,6 +8,7 @@
  */
 
 #include "newcomers.h"
+#include "gate.h"
 
 #include "net/clock.h"
 #include "util/alloc.h"
@@ -17,14 +18,19 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#define ENDED_MAX 1024 /* that are not told yet; more are not */
+
 typedef struct {
     ino_t inode; /* 0: none of ours, or struck out */
     int64_t noted_ms;
+    lk_gate_address from; /* of another machine; else none */
 } newcomer;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static newcomer *all; /* by descriptor */
 static size_t room;
+static lk_gate_address ended[ENDED_MAX];
+static size_t ended_count;
 
 static ino_t
 inode_of (int fd)
@@ -45,26 +51,66 @@ make_room (size_t wanted)
     }
 }
 
+/*  It is over. */
 static void
-note (int fd, ino_t inode)
+strike (newcomer *self)
+{
+    if (self->inode != 0 && self->from.size > 0 && ended_count < ENDED_MAX) {
+        ended[ended_count++] = self->from;
+    }
+    self->inode = 0;
+}
+
+static void
+note (int fd, ino_t inode, const lk_gate_address *from)
 {
     pthread_mutex_lock (&mutex);
     make_room ((size_t) fd + 1);
-    all[fd] = (newcomer) {inode, lk_clock_ms ()};
+    if (all[fd].inode != inode) {
+        strike (&all[fd]);
+    }
+    all[fd] = (newcomer) {inode, lk_clock_ms (), *from};
     pthread_mutex_unlock (&mutex);
 }
 
 void
-lk_newcomers_note (int fd)
+lk_newcomers_note (int fd, bool is_far)
 {
-    note (fd, inode_of (fd));
+    lk_gate_address from = {.size = 0};
+    if (is_far) {
+        lk_gate_address_of (&from, fd);
+    }
+    note (fd, inode_of (fd), &from);
+}
+
+void
+lk_newcomers_hear (int fd)
+{
+    pthread_mutex_lock (&mutex);
+    if (fd >= 0 && (size_t) fd < room) {
+        all[fd].from.size = 0;
+    }
+    pthread_mutex_unlock (&mutex);
+}
+
+const char *
+lk_newcomers_next_ended (void)
+{
+    static char text[LK_GATE_TEXT_SIZE];
+    pthread_mutex_lock (&mutex);
+    const bool is_any = ended_count > 0;
+    if (is_any) {
+        lk_gate_address_text (&ended[--ended_count], text);
+    }
+    pthread_mutex_unlock (&mutex);
+    return is_any ? text : NULL;
 }
 
 void
 lk_newcomers_doubt (int fd, ino_t which)
 {
     if (which != 0 && inode_of (fd) == which) {
-        note (fd, which);
+        note (fd, which, &(lk_gate_address) {.size = 0});
     }
 }
 
@@ -91,20 +137,20 @@ lk_newcomers_strike (int fd)
 unsigned
 lk_newcomers_end (int64_t until_ms, unsigned *left)
 {
-    unsigned ended = 0;
+    unsigned count = 0;
     *left = 0;
     pthread_mutex_lock (&mutex);
     for (size_t fd = 0; fd < room; fd++) {
         newcomer *one = &all[fd];
         if (one->inode != 0 && inode_of ((int) fd) != one->inode) {
-            one->inode = 0; /* it has ended by itself */
+            strike (one); /* it has ended by itself */
         } else if (one->inode != 0 && one->noted_ms > until_ms) {
             *left += 1;
         } else if (one->inode != 0) {
-            one->inode = 0;
-            ended += shutdown ((int) fd, SHUT_RDWR) == 0;
+            strike (one);
+            count += shutdown ((int) fd, SHUT_RDWR) == 0;
         }
     }
     pthread_mutex_unlock (&mutex);
-    return ended;
+    return count;
 }

@@ -12,11 +12,20 @@
 #ifndef LK_NEWCOMERS_H
 #define LK_NEWCOMERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/*  In any thread. Its number may have been another connection's before. */
-void lk_newcomers_note (int fd);
+/*  In any thread. Its number may have been another connection's before.
+ *  `is_far`: of another machine, whose end is told. */
+void lk_newcomers_note (int fd, bool is_far);
+
+/*  It has said something that makes sense: its end is not told. */
+void lk_newcomers_hear (int fd);
+
+/*  From where one came whose end is told, and that had no name; false: there is
+ *  none more. Its memory is another's with the next call. */
+const char *lk_newcomers_next_ended (void);
 
 /*  That tcp port is for applications on other machines, which leave descriptors
  *  to others (accept.c). */

@@ -11,9 +11,12 @@
 #include "clients.h"
 #include "ends.h"
 #include "events.h"
+#include "far.h"
 #include "forward.h"
+#include "gate.h"
 #include "gossip.h"
 #include "hosted.h"
+#include "login.h"
 #include "lost.h"
 #include "manager.h"
 #include "neighbour.h"
@@ -48,7 +51,7 @@ enum { LINGER_MS = 500, LEAVE_MS = 50 };
 enum { TURNS_MAX = 16, TURNS_MS = 20 };
 
 /*  So long a connection may stay without a name; and between looks at them. */
-enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
+enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 1000 };
 
 /*  When so many connections have ended their memory goes back. */
 enum { ENDED_MANY = 500 };
@@ -112,41 +115,32 @@ close_link (void *shell, lk_mesh_link *link)
     lk_listener_close (self->mesh, &link->out.identity);
 }
 
-/*  The connection of an application on another machine. Nobody sees such a
- *  process end; after its session it has as long as who has just come. */
-typedef struct {
-    int fd;
-    ino_t which;
-} caller;
-
-static void
-note_caller (const lk_shell *self, lk_local *local)
-{
-    caller *it = lk_alloc (sizeof *it);
-    it->fd = lk_listener_fd (self->clients, &local->out.identity);
-    it->which = lk_newcomers_strike (it->fd);
-    local->watch = it;
-}
-
-static void
-forget_caller (lk_local *local)
-{
-    const caller *it = local->watch;
-    if (it != NULL) {
-        lk_newcomers_doubt (it->fd, it->which);
-        lk_free (local->watch);
-        local->watch = NULL;
-    }
-}
-
 static void
 hang_up_caller (void *shell, lk_local *local)
 {
-    const caller *it = local->watch;
     (void) shell;
-    if (it != NULL) {
-        lk_newcomers_hang_up (it->fd, it->which);
-    }
+    lk_far_hang_up (local);
+}
+
+static void
+cut_caller (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    lk_far_cut (self->clients, identity);
+}
+
+static void
+hear_caller (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    lk_newcomers_hear (lk_listener_fd (self->clients, identity));
+}
+
+static const char *
+address_of_caller (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    return lk_listener_address (self->clients, identity);
 }
 
 static const char *
@@ -164,7 +158,7 @@ watch_process (void *shell, lk_local *local)
         return LK_OK; /* we end together */
     }
     if (local->out.side == LK_SIDE_CLIENTS) {
-        note_caller (self, local);
+        lk_far_note (&self->router, self->clients, local);
         return LK_OK;
     }
     const lk_err error = lk_ends_watch (&self->ends, local);
@@ -185,7 +179,7 @@ unwatch_process (void *shell, lk_local *local)
 {
     lk_shell *self = shell;
     if (local->out.side == LK_SIDE_CLIENTS) {
-        forget_caller (local);
+        lk_far_forget (local);
     } else {
         lk_ends_unwatch (&self->ends, local);
     }
@@ -375,6 +369,7 @@ flush (void *user)
         leave (self);
         flush_all (self);
     }
+    lk_gate_keep (&self->router);
     lk_manager_tell (&self->manager);
     lk_authentication_keep (&self->authentication);
     lk_remembered_keep (&self->remembered, &self->router);
@@ -476,6 +471,7 @@ timer_due (void *user)
     lk_shell *self = user;
     lk_neighbour_work (woken (self));
     lk_clients_work (&self->router);
+    lk_login_work (&self->router);
     lk_gossip_work (&self->router);
     lk_undelivered_work (&self->router);
     if (self->leaving && self->stop_ms <= self->router.now_ms) {
@@ -542,7 +538,10 @@ static const lk_router_calls calls = {
     .user = user_of,
     .met = met,
     .client = key_of_caller,
+    .address = address_of_caller,
     .hang_up = hang_up_caller,
+    .cut = cut_caller,
+    .heard = hear_caller,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,

@@ -142,6 +142,7 @@ forget_far (lk_route *self, lk_local *local)
         DL_DELETE2 (self->far, local, far_prev, far_next);
         self->far_count--;
         forget_machine (self, local->far->machine);
+        lk_free (local->far->credential);
         lk_free (local->far);
     }
 }

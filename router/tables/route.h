@@ -13,6 +13,7 @@
 #include "bounds.h"
 #include "hop.h"
 
+#include "people/credential.h"
 #include "settings/common.h"
 #include "util/map.h"
 #include <lockkeeper/message.h>
@@ -27,6 +28,7 @@ typedef struct {
     char key[LK_HOST_KEY_SIZE];       /* public, of its connection */
     lk_machine *machine;              /* all of that key */
     char client[LK_HOST_LEN_MAX + 1]; /* whose that is */
+    lk_credential *credential;        /* it has shown; NULL: none. Owned */
     int64_t heard_ms;
 } lk_local_far;
 

@@ -176,6 +176,14 @@ lk_listener_fd (const lk_listener *self, const lk_identity *identity)
     return part ? zmq_msg_get (part, ZMQ_SRCFD) : -1;
 }
 
+const char *
+lk_listener_address (const lk_listener *self, const lk_identity *identity)
+{
+    const zmq_msg_t *part = told_of (self, identity);
+
+    return part ? zmq_msg_gets (part, "Peer-Address") : NULL;
+}
+
 /*  -------------------------------------------------------- who has gone */
 
 /*  Soon, and once more in case the ROUTER did not know it yet. */

@@ -119,6 +119,10 @@ bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
  *  it at any time. */
 int lk_listener_fd (const lk_listener *self, const lk_identity *identity);
 
+/*  The address in numbers that it came from by tcp, likewise; NULL. */
+const char *lk_listener_address (const lk_listener *self,
+                                 const lk_identity *identity);
+
 /*  As whom it was let in (zap.h), or dialled; "" without keys; NULL: it is
  *  another connection's. */
 const char *lk_listener_user (const lk_listener *self,

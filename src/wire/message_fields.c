@@ -92,6 +92,21 @@ lk_message_set_text (lk_message *self, const char *name, const char *text)
     set (self, name, json_string (text));
 }
 
+/*  The text is the tree's, and so ours, though jansson has it read only. */
+void
+lk_message_wipe (lk_message *self, const char *name)
+{
+    const json_t *text = value_of (self, name);
+    if (json_is_string (text)) {
+        explicit_bzero ((char *) json_string_value (text),
+                        json_string_length (text));
+        if (self->printed.size > 0) {
+            explicit_bzero (self->printed.data, self->printed.size);
+        }
+        lk_message_set_text (self, name, NULL);
+    }
+}
+
 void
 lk_message_set_number (lk_message *self, const char *name, int64_t number)
 {

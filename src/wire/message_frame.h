@@ -49,6 +49,9 @@ void lk_message_set_true (lk_message *self, const char *name, bool flag);
 bool lk_message_is_complaint (const lk_message *self);
 bool lk_command_is_complaint (lk_slice command);
 
+/*  Unsets a field whose text is to be left in no memory. */
+void lk_message_wipe (lk_message *self, const char *name);
+
 /*  How many items (or rows) a list has; 0 if it is none. */
 size_t lk_message_item_count (const lk_message *self, const char *name);
 

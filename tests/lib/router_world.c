@@ -112,6 +112,22 @@ hang_up (void *shell, lk_local *local)
     (void) local;
 }
 
+static const char *
+address_of (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    return "10.0.0.9";
+}
+
+/*  Nothing comes of it. */
+static void
+note_connection (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+}
+
 static void
 met (void *shell, const lk_identity *identity)
 {
@@ -136,7 +152,10 @@ static const lk_router_calls calls = {
     .user = user_of,
     .met = met,
     .client = client_of,
+    .address = address_of,
     .hang_up = hang_up,
+    .cut = note_connection,
+    .heard = note_connection,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,

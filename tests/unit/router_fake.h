@@ -138,6 +138,35 @@ hang_up (void *shell, lk_local *local)
     hung_up++;
 }
 
+/*  From where all of them come; those without a session that were cut, and
+ *  heard. */
+static const char *caller_address;
+static unsigned cut_count, heard_count;
+
+static inline const char *
+address_of (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    return caller_address;
+}
+
+static inline void
+cut (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    cut_count++;
+}
+
+static inline void
+heard (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    heard_count++;
+}
+
 /*  Whose connections stay. */
 static unsigned met_count;
 
@@ -166,7 +195,10 @@ static const lk_router_calls calls = {
     .user = user_of,
     .met = met,
     .client = client_of,
+    .address = address_of,
     .hang_up = hang_up,
+    .cut = cut,
+    .heard = heard,
     .save_keys = save_keys,
     .reach = reach,
     .stop = stop,
@@ -182,7 +214,7 @@ begin (const char *host, const char *address, uint64_t incarnation)
     lk_router_init (&router, &own, &calls, NULL);
     router.now_ms = 5000;
     opened = closed = stopped = reloaded = 0;
-    hung_up = 0;
+    hung_up = cut_count = heard_count = 0;
     reachable = true;
     lk_bytes_clear (&rest);
     rest_at = 0;

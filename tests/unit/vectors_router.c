@@ -11,9 +11,10 @@
 
 #include "gossip.h"
 
-#include "lib/vector.h"
+#include "util/alloc.h"
 
 #include "lib/suite.h"
+#include "lib/vector.h"
 
 #define IN "in-neighbour" /* the connection of a neighbour to us */
 
@@ -486,6 +487,48 @@ START_TEST (another_machine)
 }
 END_TEST
 
+/*  What an issuer of this host answers. */
+static void
+issuer_answers (unsigned serial, const char *command, const char *vector)
+{
+    char *body = json_dumps (lk_vector_find (vector)->body, JSON_COMPACT);
+    lk_bytes frame = {0};
+    add (&frame, "issuer@h1", "router@.", command, serial, body);
+    put (LK_SIDE_LOCAL, "issuer", &frame);
+    lk_bytes_clear (&frame);
+    free (body);
+}
+
+START_TEST (log_ins)
+{
+    start_lock (4020);
+    enter ("issuer", "");
+    caller_key = json_string_value (
+        json_object_get (lk_vector_find ("login-issuer")->body, "key"));
+    caller_address = "10.0.0.9";
+    hear (LK_SIDE_LOCAL, "lock", "clientkeys");
+    hear (LK_SIDE_CLIENTS, "far", "login");
+    says ("issuer", "login-issuer");
+    issuer_answers (1, "LOGIN", "login-answer");
+    says ("far", "login-answer");
+    hear (LK_SIDE_CLIENTS, "far", "login");
+    drain ("issuer");
+    issuer_answers (2, "LOGINFAILED", "loginfailed");
+    says ("far", "loginfailed");
+    hear (LK_SIDE_CLIENTS, "far", "register-far");
+    drain ("far");
+    const char *name = json_string_value (
+        json_object_get (lk_vector_find ("register-far")->body, "service"));
+    lk_local_far *far =
+        lk_route_by_service (&router.route, lk_slice_of (name))->far;
+    far->credential = lk_alloc (sizeof *far->credential);
+    *far->credential =
+        (lk_credential) {.zone = "lab", .user = "ann", .since = 1790000000};
+    hear (LK_SIDE_CLIENTS, "far", "renew");
+    says ("issuer", "renew-issuer");
+}
+END_TEST
+
 START_TEST (keys_of_hosts)
 {
     have_keys ();
@@ -731,6 +774,7 @@ main (void)
     TCase *h2 = tcase_create ("h2");
     tcase_add_checked_fixture (h2, set_up_h2, tear_down);
     tcase_add_test (h1, another_machine);
+    tcase_add_test (h1, log_ins);
     tcase_add_test (h1, keys_of_hosts);
     tcase_add_test (h1, keys_are_withdrawn);
     tcase_add_test (h1, from_the_pair_of_all);

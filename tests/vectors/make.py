@@ -102,6 +102,9 @@ R1, R2, G1, APP, LOCK1 = ("router@h1", "router@h2", "greeter@h1",
 #   On another machine, by the second key.
 FARNAME = "far-bb88471d65e2659b-backup-4711"
 FAR = FARNAME + "@h1"
+CREDENTIAL = " ".join((
+    "lockkeeper-credential-1", "lab", "ann", "user", PUBLIC2, "1790000000",
+    "1790043200", "1790000000", "00112233445566aa", 32 * "0d", 64 * "5e"))
 HOST1 = {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
          "incarnation": "5d3c8a9e01f72b64"}
 HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",
@@ -110,8 +113,8 @@ STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
           "version": "0.1.0", "application": False}
 ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLIENTKEYS", "CLUSTER",
            "CLUSTERSTATUS", "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
-           "HOSTKEYS", "INVALID", "INVITE", "KEYS", "LOG", "NEWKEY", "REFUSE",
-           "REGISTER", "RELOADCONFIG", "ROTATEKEYS", "ROUTERSTATUS",
+           "HOSTKEYS", "INVALID", "INVITE", "KEYS", "LOG", "LOGIN", "LOGINFAILED", "NEWKEY", "REFUSE",
+           "REGISTER", "RELOADCONFIG", "RENEW", "ROTATEKEYS", "ROUTERSTATUS",
            "SERVERS", "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
            "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER"]
 
@@ -171,6 +174,7 @@ BUS = [
                     "reason": "another live host is called 'h2'",
                     "since_ms": 0, "times": 1}],
       "services": ["greeter 4711 service 1", "lock 4020 service 0.1.0"],
+      "shut_out": 0, "shut_outs": 0,
       "waiting": 0, "waiting_size": 0,
       "frames": 1402, "messages": 1833, "forwarded": 1214, "broken": 0,
       "lies": 0, "unknown": 2, "cached": 0, "expired": 0, "overloaded": 0,
@@ -225,6 +229,22 @@ BUS = [
                    "domain": "au.perth.dh4"},
                   {"host": "h2", "address": "10.0.0.2:7412", "key": PUBLIC2,
                    "domain": ""}]}),
+    ("login", "somebody on another machine logs in", "router@.",
+     FARNAME + "@.", "LOGIN", 3,
+     {"zone": "lab", "user": "ann", "password": "correct horse"}),
+    ("login-issuer", "who issues is asked", "issuer@h1", R1, "LOGIN", 1,
+     {"zone": "lab", "user": "ann", "key": PUBLIC2, "address": "10.0.0.9",
+      "password": "correct horse"}),
+    ("login-answer", "it is issued", FARNAME + "@.", R1, "LOGIN", 3,
+     {"credential": CREDENTIAL}),
+    ("loginfailed", "it is not", FARNAME + "@.", R1, "LOGINFAILED", 3,
+     {"error": "overloaded", "reason": "too many wrong log-ins: wait",
+      "wait": 8}),
+    ("renew", "a session's credential ends soon", "router@.", FAR, "RENEW", 4,
+     None),
+    ("renew-issuer", "who issues is asked", "issuer@h1", R1, "RENEW", 3,
+     {"zone": "lab", "user": "ann", "key": PUBLIC2, "address": "10.0.0.9",
+      "since": 1790000000}),
     ("cluster", "a service is of that cluster", "router@.", LOCK1, "CLUSTER",
      0, {"name": "demo"}),
     ("unknown", "the router knows no such command", G1, R1, "UNKNOWN", 13,

@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "wire/message_frame.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,26 @@ add_rows (shown *self, lk_advices *advices, const char *by,
     }
 }
 
+/*  Other machines that `by` shuts out for a while: the first, and how many. */
+static void
+add_offenders (lk_advices *advices, const char *by, const lk_message *router)
+{
+    lk_message *row = lk_message_row (router, "offenders", 0);
+    if (row == NULL) {
+        return;
+    }
+    const bool is_key = lk_message_text (row, "key") != NULL;
+    lk_advise (advices, "note",
+               "host %s shuts out %" PRId64 " keys or addresses of other "
+               "machines, the %s %s for %s: %s",
+               by, lk_message_number (router, "shut_out", 0),
+               is_key ? "key" : "address",
+               text_of (row, is_key ? "key" : "address"),
+               lk_span (lk_message_number (row, "left_ms", 0)).text,
+               text_of (row, "reason"));
+    lk_message_destroy (&row);
+}
+
 void
 lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
                        int wait_ms, lk_advices *advices)
@@ -106,11 +127,13 @@ lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
     }
     if (survey->router != NULL) {
         add_rows (&self, advices, survey->host[0].name, survey->router);
+        add_offenders (advices, survey->host[0].name, survey->router);
     }
     lk_requester_ask_all (asker, questions, answers, survey->count, wait_ms);
     for (size_t i = 0; i < survey->count; i++) {
         if (answers[i] != NULL) {
             add_rows (&self, advices, survey->host[i].name, answers[i]);
+            add_offenders (advices, survey->host[i].name, answers[i]);
         }
         lk_message_destroy (&answers[i]);
     }
