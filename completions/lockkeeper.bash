@@ -34,6 +34,7 @@ _lockkeeper_values () {
         lock) _lockkeeper_listed object list ;;
         host) _lockkeeper_listed host cluster members ;;
         client) _lockkeeper_listed client clients list ;;
+        zone) _lockkeeper_listed zone zone list ;;
         setting) _lockkeeper_listed key config keys ;;
         verb) _lockkeeper_listed verb help ;;
         process) compgen -A variable -P '$' -X '!*PID' ;;

@@ -158,6 +158,7 @@ typedef struct {
 const lk_option_row *lk_option_at (lk_option option);
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */
+#define LK_UNSET (-1)      /* of a number that 0 is one of */
 
 /*  The type of a field, by the kind of its value. */
 #define LK_FIELD_FLAG(field) bool field
@@ -165,10 +166,16 @@ const lk_option_row *lk_option_at (lk_option option);
 #define LK_FIELD_LOCK(field) const char *field
 #define LK_FIELD_HOST(field) const char *field
 #define LK_FIELD_FILE(field) const char *field
+#define LK_FIELD_FILES(field) char *field[LK_SETTINGS_MAX + 1]
+#define LK_FIELD_ZONE(field) const char *field
 #define LK_FIELD_FOLDER(field) const char *field
 #define LK_FIELD_WORD(field) const char *field
 #define LK_FIELD_SECONDS(field) int64_t field /* ms */
 #define LK_FIELD_SOME_SECONDS(field) int64_t field
+#define LK_FIELD_SPAN(field) int64_t field /* s */
+#define LK_FIELD_SOME_SPAN(field) int64_t field
+#define LK_FIELD_DATE(field) int64_t field /* s since 1970 */
+#define LK_FIELD_MOST(field) int64_t field
 #define LK_FIELD_NUMBER(field) int64_t field
 #define LK_FIELD_MINUTES(field) int64_t field
 #define LK_FIELD_HOLDERS(field) int64_t field

@@ -12,13 +12,17 @@
 #include <math.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #define SECONDS_MAX (100.0 * 365 * 24 * 3600)
 #define OPT_FIRST 256
-#define WORDS_SIZE 200 /* those of an option */
+#define SPAN_MAX (INT64_C (100) * 365 * 86400)
+#define MOST_MAX INT64_C (1000000000000) /* as zones.c has it */
+#define WORDS_SIZE 200                   /* those of an option */
 
 /*  Where its value is kept in lk_options. */
 static const size_t places[LK_OPT_COUNT] = {
@@ -106,17 +110,53 @@ read_signal (const char *text, int64_t *number)
     return false;
 }
 
+/*  "12h" -> 43200; the unit has to be there, but for 0. */
 static bool
-add_setting (lk_options *self, char *value)
+read_span (const char *text, int64_t *seconds)
+{
+    static const struct {
+        char unit;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    char digits[16];
+    const size_t size = strspn (text, "0123456789");
+    if (size == 0 || size >= sizeof digits
+        || strlen (text) > size + (text[size] != '\0')) {
+        return false;
+    }
+    snprintf (digits, sizeof digits, "%.*s", (int) size, text);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (text[size] == units[i].unit) {
+            const int64_t most = SPAN_MAX / units[i].seconds;
+            const bool good = read_number (digits, 0, most, seconds);
+            *seconds *= units[i].seconds;
+            return good;
+        }
+    }
+    return read_number (text, 0, 0, seconds);
+}
+
+/*  Seconds since 1970. */
+static bool
+read_date (const char *text, int64_t *seconds)
+{
+    struct tm utc = {0};
+    const char *end = strptime (text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    *seconds = timegm (&utc);
+    return end != NULL && *end == '\0' && *seconds >= 0;
+}
+
+static bool
+add_value (char *values[LK_SETTINGS_MAX + 1], char *value)
 {
     size_t count = 0;
-    while (self->set[count] != NULL) {
+    while (values[count] != NULL) {
         count++;
     }
     if (count == LK_SETTINGS_MAX) {
         return false;
     }
-    self->set[count] = value;
+    values[count] = value;
     return true;
 }
 
@@ -167,8 +207,17 @@ take_value (lk_options *self, const lk_verb_option *option, char *value)
         return read_number (value, 0, 255, place);
     case LK_VALUE_SIGNAL:
         return read_signal (value, place);
+    case LK_VALUE_SPAN:
+        return read_span (value, place);
+    case LK_VALUE_SOME_SPAN:
+        return read_span (value, place) && *(int64_t *) place > 0;
+    case LK_VALUE_DATE:
+        return read_date (value, place);
+    case LK_VALUE_MOST:
+        return read_number (value, 0, MOST_MAX, place);
     case LK_VALUE_SETTING:
-        return add_setting (self, value);
+    case LK_VALUE_FILES:
+        return add_value (place, value);
     default:
         *(const char **) place = value;
         return true;

@@ -37,6 +37,10 @@
     X (invite)                                                                 \
     X (keys)                                                                   \
     X (clients)                                                                \
+    X (key)                                                                    \
+    X (credential)                                                             \
+    X (zone)                                                                   \
+    X (user)                                                                   \
     X (top)                                                                    \
     X (wait_ready)                                                             \
     X (version)                                                                \
@@ -50,13 +54,19 @@
     X (LOCK, "lock", "")                                                       \
     X (HOST, "host", "")                                                       \
     X (CLIENT, "client", "")                                                   \
+    X (ZONE, "zone", "")                                                       \
     X (VERB, "verb", "")                                                       \
     X (KEY_OF_CONFIG, "setting", "")                                           \
     X (FILE, "file", "")                                                       \
+    X (FILES, "file", "to be there 32 times at most")                          \
     X (FOLDER, "folder", "")                                                   \
     X (WORD, "word", "")                                                       \
     X (SECONDS, "seconds", "seconds, like 10 or 0.5")                          \
     X (SOME_SECONDS, "seconds", "seconds, like 10 or 0.5")                     \
+    X (SPAN, "span", "a time, like 90s, 30m, 12h or 7d")                       \
+    X (SOME_SPAN, "span", "a time, like 90s, 30m, 12h or 7d")                  \
+    X (DATE, "date", "a time in UTC, like 2030-12-31T23:59:59Z")               \
+    X (MOST, "number", "a number, or 0 for no limit")                          \
     X (NUMBER, "number", "a number")                                           \
     X (MINUTES, "number", "a number from 1 to 60")                             \
     X (HOLDERS, "number", "a number of holders")                               \
@@ -156,6 +166,36 @@
        "in this directory, new or empty (default: a new one in $TMPDIR)")      \
     X (SET, "set", SETTING, "K=V", set, {NULL},                                \
        "a setting of lockkeeper.conf(5), like lock/host-lease=3000")           \
+    X (ZONE, "zone", ZONE, "Z", zone, NULL, "the zone")                        \
+    X (ROLE, "role", WORD, "R", role, NULL, "what may be done there")          \
+    X (PUBLIC_KEY, "key", TEXT, "KEY", public_key, NULL,                       \
+       "the public key of the client")                                         \
+    X (TTL, "ttl", SOME_SPAN, "T", ttl_s, LK_UNSET,                            \
+       "it ends so long after that: 90s, 30m, 12h, 7d")                        \
+    X (RENEWAL, "renew", SPAN, "T", renew_s, LK_UNSET,                         \
+       "renewed for so long after a log-in; 0: never (default: 7d)")           \
+    X (NOT_BEFORE, "not-before", DATE, "D", not_before_s, LK_UNSET,            \
+       "it counts from that time on, in UTC (default: from now on)")           \
+    X (UNTIL, "until", DATE, "D", until_s, LK_UNSET,                           \
+       "when it ends, in UTC (default: as the file says)")                     \
+    X (ISSUER, "issuer", FILES, "KEY", issuer, {NULL},                         \
+       "credentials of that issuer count, a public key or the file of a pair") \
+    X (DROP_ISSUER, "drop-issuer", FILES, "KEY", drop_issuer, {NULL},          \
+       "... and of that one no more")                                          \
+    X (LOCKS, "locks", MOST, "N", locks, LK_UNSET,                             \
+       "so many are held or waited for at a time (default: no limit)")         \
+    X (SESSIONS, "sessions", MOST, "N", sessions, LK_UNSET,                    \
+       "so many registered processes at a time, likewise")                     \
+    X (REQUESTS, "requests", MOST, "N", requests, LK_UNSET,                    \
+       "so many requests a second, likewise")                                  \
+    X (BYTES, "bytes", MOST, "N", bytes, LK_UNSET,                             \
+       "so many bytes of names of locks, likewise")                            \
+    X (AUTHORITY, "authority", TEXT, "A", authority, NULL,                     \
+       "log-ins are checked by that authority; '': nobody can log in")         \
+    X (FILE, "file", FILE, "FILE", file, NULL, "that password file")           \
+    X (PASSWORD_FILE, "password-file", FILE, "FILE", password_file, NULL,      \
+       "the password is its first line; - is standard input (default: "        \
+       "it is asked for)")                                                     \
     X (JSON, "json", FLAG, "", json, false, "print a JSON object")             \
     X (HELP, "help", FLAG, "", help, false, "tells about the verb")            \
     X (LENIENT, "lenient", FLAG, "", lenient, false,                           \

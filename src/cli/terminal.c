@@ -12,11 +12,14 @@
 #include "util/escape.h"
 #include "util/utf8.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define NAME_SIZE_MAX 80
@@ -135,4 +138,88 @@ const char *
 lk_color_end (void)
 {
     return has_colors () ? "\033[0m" : "";
+}
+
+/*  -------------------------------------------------------- secrets */
+
+static volatile sig_atomic_t last_signal;
+
+static void
+note_signal (int number)
+{
+    last_signal = number;
+}
+
+static const int fatal[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+enum { FATALS = sizeof fatal / sizeof fatal[0] };
+
+/*  Those that would end us end the reading; or each has what it had. */
+static void
+catch_signals (struct sigaction former[FATALS], bool begins)
+{
+    const struct sigaction noting = {.sa_handler = note_signal};
+    for (size_t i = 0; i < FATALS; i++) {
+        (void) sigaction (fatal[i], begins ? &noting : &former[i],
+                          begins ? &former[i] : NULL);
+    }
+}
+
+/*  A line without its end. False and errno. */
+static bool
+read_line (int fd, char *answer, size_t size)
+{
+    const ssize_t got = read (fd, answer, size - 1);
+    if (got <= 0) {
+        errno = ECANCELED;
+        return false;
+    }
+    answer[got] = '\0';
+    char *end = strchr (answer, '\n');
+    if (end == NULL) {
+        errno = (size_t) got == size - 1 ? EMSGSIZE : ECANCELED;
+        return false;
+    }
+    *end = '\0';
+    return true;
+}
+
+static bool
+ask_hidden (int fd, const char *question, char *answer, size_t size)
+{
+    struct termios former, hidden;
+    struct sigaction actions[FATALS];
+    if (tcgetattr (fd, &former) != 0) {
+        return false;
+    }
+    hidden = former;
+    hidden.c_lflag &= ~(tcflag_t) ECHO;
+    last_signal = 0;
+    catch_signals (actions, true);
+    bool is_done = tcsetattr (fd, TCSADRAIN, &hidden) == 0
+                   && dprintf (fd, "%s: ", question) > 0
+                   && read_line (fd, answer, size);
+    const int number = errno;
+    (void) tcsetattr (fd, TCSADRAIN, &former);
+    (void) dprintf (fd, "\n");
+    catch_signals (actions, false);
+    if (last_signal != 0) {
+        (void) raise (last_signal);
+        is_done = false;
+    }
+    errno = number;
+    return is_done;
+}
+
+bool
+lk_terminal_ask_secret (const char *question, char *answer, size_t size)
+{
+    const int fd = open ("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (fd == -1) {
+        return false;
+    }
+    const bool is_done = ask_hidden (fd, question, answer, size);
+    const int number = errno;
+    close (fd);
+    errno = number;
+    return is_done;
 }

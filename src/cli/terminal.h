@@ -7,6 +7,7 @@
 #ifndef LK_TERMINAL_H
 #define LK_TERMINAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -48,5 +49,12 @@ typedef enum { LK_GOOD, LK_BAD, LK_HEAD } lk_color;
 
 const char *lk_color_begin (lk_color color);
 const char *lk_color_end (void);
+
+/*  Asks at the terminal of this process, whatever stdin is, for what is not
+ *  shown there. False and errno: there is none, or no answer (ECANCELED), or
+ *  one that has no room. A signal that ends us leaves the terminal as it was.
+ */
+bool lk_terminal_ask_secret (const char *question, char *answer, size_t size)
+    __attribute__ ((warn_unused_result));
 
 #endif

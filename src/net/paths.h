@@ -27,6 +27,11 @@
 #define LK_PATH_SETTINGS_FILE "lock.settings"
 #define LK_PATH_JOURNAL_FILE "lock.journal"
 
+/*  Of the hosts on which people log in: NAME.conf of each authority, and
+ *  ZONE.key of each zone. */
+#define LK_PATH_AUTHORITIES "/etc/lockkeeper/authorities"
+#define LK_PATH_ISSUERS "/etc/lockkeeper/issuers"
+
 /*  In the state folder: this host is to become a member. */
 #define LK_PATH_JOIN_FILE "join"
 

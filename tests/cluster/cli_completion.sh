@@ -90,6 +90,16 @@ check 'clients' offers 'list add remove' clients ''
 "$lockkeeper" clients add m1 - <"$work/m1.key" >>"$work/m1" 2>/dev/null
 check 'which there are' offers m1 clients remove ''
 check 'what that takes' offers '--replace --json' clients --
+#   There are ten seconds between two changes of settings.
+check 'a zone' "$lockkeeper" zone add acme
+check 'zones' offers 'list add set remove' zone ''
+check 'which zones there are' offers acme zone remove ''
+check 'zones for --zone' offers acme credential issue --zone ''
+check 'roles' offers 'observer admin' credential issue --role ''
+check 'a file of an issuer' offers "$work/some_file" \
+    zone set --issuer "$work/some"
+check 'a file of a user' offers "$work/some_file" \
+    user list --file "$work/some"
 check 'names of locks, by a client file' offers nightly-backup \
     --client "$work/m1" unlock ''
 check 'not by another one' offers '' --client "$work/some_file" unlock ''
@@ -144,6 +154,7 @@ END
     check 'zsh: names by it' zsh_offers nightly-backup \
         "lockkeeper --client $work/m1 unlock n"
     check 'zsh: clients' zsh_offers remove 'lockkeeper clients '
+    check 'zsh: zones' zsh_offers remove 'lockkeeper zone '
     check 'zsh: cluster' zsh_offers members 'lockkeeper cluster '
 fi
 kill $holder %2 %3 2>/dev/null

@@ -692,6 +692,8 @@ kill $lone
 
 # shellcheck source=tests/cluster/errors_far_tap.sh
 . "$(dirname "$0")/errors_far_tap.sh"
+# shellcheck source=tests/cluster/errors_zones_tap.sh
+. "$(dirname "$0")/errors_zones_tap.sh"
 
 #   ------------------------------------------------------------ no quorum
 

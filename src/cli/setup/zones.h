@@ -1,0 +1,31 @@
+/*  zones.h - the zones that the cluster's settings have
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_CLI_ZONES_H
+#define LK_CLI_ZONES_H
+
+#include "cli/ask.h"
+#include "settings/zones.h"
+
+#include <stdbool.h>
+
+typedef struct {
+    lk_message *base;                          /* the settings */
+    lk_zone zone[LK_ZONES_MAX + 1];            /* and one more */
+    lk_zone_issuer issuer[2 * LK_ISSUERS_MAX]; /* likewise some */
+    size_t count, issuer_count;
+} lk_zones;
+
+/*  As the settings in force have them. NULL: said why, and *code is how to
+ *  exit. */
+lk_zones *lk_zones_new (lk_requester *asker, int *code);
+void lk_zones_destroy (lk_zones **self_p);
+
+/*  Prints them, and their use as this host's lock service tells it, as a table
+ *  or an object for each. */
+void lk_zones_print (const lk_zones *self, lk_requester *asker, bool json);
+
+#endif
