@@ -56,6 +56,8 @@ SODIUM_CFLAGS ?= $(call ask,SODIUM_CFLAGS,--cflags libsodium)
 SODIUM_LIBS ?= $(call ask,SODIUM_LIBS,--libs libsodium)
 LMDB_CFLAGS ?= $(call ask,LMDB_CFLAGS,--cflags lmdb)
 LMDB_LIBS ?= $(call ask,LMDB_LIBS,--libs lmdb)
+LDAP_CFLAGS ?= $(call ask,LDAP_CFLAGS,--cflags ldap)
+LDAP_LIBS ?= $(call ask,LDAP_LIBS,--libs ldap)
 CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
 CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
 
@@ -84,6 +86,7 @@ lock = plugins/lock
 lock_src := $(wildcard $(lock)/*.c $(addsuffix /*.c,$(addprefix $(lock)/,keep out look in)))
 lock_rooms = -I$(lock) $(addprefix -I$(lock)/,keep out look in)
 greeter_src := $(wildcard plugins/greeter/*.c)
+issuer_src := $(wildcard plugins/issuer/*.c)
 #   Each is a process of its own (main.c) and a plug-in of the router
 #   (plugin.c).
 process_of = $(filter-out %/plugin.c,$(1))
@@ -109,10 +112,12 @@ lock_lib = $(B)/lock.a
 router_lib = $(B)/router.a
 daemon_lib = $(B)/daemon.a
 people_lib = $(B)/people.a
+issuer_lib = $(B)/issuer.a
 test_lib = $(B)/test.a
 
-programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
-plugins := $(B)/lockkeeper-lock.so
+programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper-issuer \
+	lockkeeper)
+plugins := $(B)/lockkeeper-lock.so $(B)/lockkeeper-issuer.so
 examples := $(B)/lockkeeper-greeter $(B)/lockkeeper-greeter.so $(call bin,$(wildcard examples/*.c))
 libraries := $(static_lib) $(shared_lib)
 unit_tests := $(call bin,$(unit_src))
@@ -298,6 +303,8 @@ $(B)/flags: .FORCE
 #   Who may see which headers; tests/style/layers.sh has the rest.
 INC = -Isrc -Iinclude
 $(B)/plugins/%.o $(B)/examples/%.o: INC = -Iinclude
+$(B)/plugins/issuer/%.o: INC = -Isrc -Iinclude -Iplugins/issuer
+$(B)/plugins/issuer/%.o: EXTRA = $(LDAP_CFLAGS)
 #   A room of the lock service sees those ahead of it.
 $(B)/$(lock)/%.o: INC = -Isrc -Iinclude $(lock_room) $(core_face)
 $(B)/$(lock)/%.o: lock_room = $(lock_rooms)
@@ -321,7 +328,7 @@ $(B)/router/tables/%.o: room = -Irouter/tables
 $(B)/router/logic/%.o: room = -Irouter/tables -Irouter/logic
 $(B)/router/shell/%.o: room = $(router_rooms)
 $(B)/tests/%.o: INC = -Isrc -Iinclude $(router_rooms) $(lock_rooms) \
-	$(core_rooms) -Itests
+	$(core_rooms) -Iplugins/issuer -Itests
 $(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
 #   Compiled for longer than they run.
 $(B)/tests/unit/%.o $(B)/tests/cluster/%.o: LESS = -O0
@@ -358,6 +365,8 @@ $(daemon_lib): $(call obj,$(daemon_src))
 	$(archive)
 $(people_lib): $(call obj,$(people_src))
 	$(archive)
+$(issuer_lib): $(call obj,$(filter-out %/main.c %/plugin.c,$(issuer_src)))
+	$(archive)
 $(B)/src/people/%.o: EXTRA = $(SODIUM_CFLAGS)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
@@ -388,6 +397,10 @@ $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 		$(static_lib)
 	$(call link)
 
+$(B)/lockkeeper-issuer: $(call obj,$(call process_of,$(issuer_src))) \
+		$(people_lib) $(static_lib)
+	$(call link,$(LDAP_LIBS) $(SODIUM_LIBS))
+
 #   Plug-ins find in the router what they need of src/, so that it is there
 #   once: it has all of that, and shows it to them. They show one symbol.
 $(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) $(people_src) \
@@ -413,6 +426,10 @@ $(B)/lockkeeper-greeter.so: $(call obj,$(call plugin_of,$(greeter_src))) \
 		$(B)/plugin.map
 	$(call link_plugin)
 
+$(B)/lockkeeper-issuer.so: $(call obj,$(call plugin_of,$(issuer_src))) \
+		$(B)/plugin.map
+	$(call link_plugin,-Wl$(comma)-z$(comma)nodelete $(LDAP_LIBS))
+
 #   Where the router looks for them may be told to `make install` alone.
 $(B)/plugin.dir: .FORCE
 	@mkdir -p $(@D)
@@ -429,7 +446,7 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app $(SODIUM_LIBS) $(LMDB_LIBS))
 
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
-	$(people_lib) $(static_lib)
+	$(issuer_lib) $(people_lib) $(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(WRAP) $(CHECK_LIBS) $(SODIUM_LIBS) $(LMDB_LIBS))
@@ -440,6 +457,10 @@ $(B)/tests/unit/core_% $(B)/tests/unit/kinds_%: \
 
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
+
+#   These ask authorities.
+$(B)/tests/unit/login_% $(B)/tests/cluster/issuer_%: \
+	private WRAP = $(LDAP_LIBS)
 
 #   This one includes the file that draws tables.
 $(B)/tests/unit/cli_columns: private WRAP = $(SMARTCOLS_LIBS)
@@ -531,7 +552,8 @@ format:
 tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(filter-out \
 	tests/bench/peers/%,$(c_files))) -- $(STANDARD) \
-	-Isrc -Iinclude $(router_rooms) $(lock_rooms) $(core_rooms) -Itests \
+	-Isrc -Iinclude $(router_rooms) $(lock_rooms) $(core_rooms) \
+	-Iplugins/issuer -Itests \
 	$(DEPS_CFLAGS) $(SMARTCOLS_CFLAGS)
 
 #   ------------------------------------------------------------ install

@@ -10,16 +10,17 @@
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
 #   system without dpkg it leaves everything to you. Daemons among them
-#   (peers) are neither started nor enabled: tests run them themselves.
+#   (check, peers) are neither started nor enabled: tests run them themselves.
 
 set -eu
 
 demo="gcc libc6-dev pkg-config libjansson-dev uthash-dev libczmq-dev"
 demo="$demo libzmq3-dev libsmartcols-dev libsodium-dev liblmdb-dev"
+demo="$demo libldap-dev"
 check="$demo g++ check mandoc groff-base autoconf automake procps"
 check="$check iproute2 nftables spin python3"
 check="$check ruby ruby-ffi-rzmq zsh"
-check="$check python3-zmq mypy pyflakes3"
+check="$check python3-zmq mypy pyflakes3 slapd ldap-utils openssl"
 bench="$demo check procps"
 model="gcc libc6-dev spin"
 fuzz="$demo check clang libclang-rt-14-dev"
@@ -82,7 +83,7 @@ keep_quiet () {
         printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
         $as_root chmod 755 "$policy"
     fi
-    if [ ! -e "$database" ]; then
+    if [ "$1" = peers ] && [ ! -e "$database" ]; then
         $as_root mkdir -p "${database%/*}"
         echo 'create_main_cluster = false' |
             $as_root tee "$database" >/dev/null
@@ -93,7 +94,7 @@ keep_quiet () {
 be_as_before () {
     [ -z "$made" ] || $as_root rm -f "$made"
     if command -v systemctl >/dev/null; then
-        for unit in etcd redis-server postgresql; do
+        for unit in slapd etcd redis-server postgresql; do
             case " $missing " in
             *" $unit"*) $as_root systemctl -q disable "$unit" || true ;;
             esac
@@ -106,11 +107,13 @@ options="-q -o DPkg::Lock::Timeout=300"
 # shellcheck disable=SC2086
 $as_root apt-get $options update >/dev/null ||
     echo "apt-get update had problems; trying all the same" >&2
-[ "$1" != peers ] || {
-    keep_quiet
+case $1 in
+check | peers)
+    keep_quiet "$1"
     trap be_as_before EXIT
     trap 'exit 130' INT TERM HUP
-}
+    ;;
+esac
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get $options \
     install -y --no-install-recommends $missing >install-deps.log 2>&1 || {

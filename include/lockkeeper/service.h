@@ -60,6 +60,10 @@ typedef struct {
      *  first attach. */
     void (*settle) (void *self);
 
+    /*  What it has read of files may have changed: SIGHUP, or the router that
+     *  hosts it reads its configuration again. */
+    void (*reload) (void *self);
+
     /*  The service is to stop ("stop", "signal"; "interrupt": by SIGINT, which
      *  says that it will not be back soon), and has something to do before:
      *  it goes on, and calls lk_bus_stop itself when that is done. Told so once
@@ -123,7 +127,7 @@ typedef struct {
  *  STOP from the router of this host; from anybody else that is answered with
  *  INVALID, and no callback sees it. Waits for a router that is not there yet
  *  and attaches again to one that comes back. Takes these signals and SIGHUP,
- *  which does nothing, and ignores SIGPIPE: call it before there are threads.
+ *  for `reload`, and ignores SIGPIPE: call it before there are threads.
  *  Returns the exit code: that of lk_bus_stop; 0 after a signal or STOP; 1,
  *  and why in the log, if endpoint or name make no sense or the router
  *  refuses. */

@@ -120,6 +120,19 @@ lk_hosting_begin (lk_hosting *self)
     }
 }
 
+void
+lk_hosting_reload (lk_hosting *self)
+{
+    lk_hosted *it;
+    DL_FOREACH (self->first, it) {
+        if (it->runs) {
+            const char *part = lk_log_as (it->name);
+            lk_bus_reload (&it->bus);
+            lk_log_as (part);
+        }
+    }
+}
+
 /*  -------------------------------------------------------- life */
 
 void

@@ -42,6 +42,9 @@ lk_err lk_hosting_load (lk_hosting *self, const char *const *names,
  *  that cannot is told in the log. */
 void lk_hosting_begin (lk_hosting *self);
 
+/*  Those that run read their files again. */
+void lk_hosting_reload (lk_hosting *self);
+
 /*  Takes a frame for the service behind that hop; it is empty then. LK_IO_WAIT:
  *  that one does not keep up, and nothing was taken. */
 lk_io lk_hosting_give (lk_hosting *self, const lk_hop *hop, lk_part *frame);

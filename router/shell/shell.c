@@ -249,6 +249,7 @@ reload (void *shell)
     self->router.cache.limits = options.cache;
     lk_log_notice ("config: reloaded");
     if (!self->stopping) {
+        lk_hosting_reload (&self->hosting);
         lk_hosting_begin (&self->hosting);
     }
 }

@@ -269,6 +269,14 @@ lk_bus_settle (lk_bus *self)
 }
 
 void
+lk_bus_reload (lk_bus *self)
+{
+    if (!self->stopping && self->service->reload) {
+        self->service->reload (self->self);
+    }
+}
+
+void
 lk_bus_leave (lk_bus *self, const char *reason)
 {
     if (!self->service->leave || !self->was_attached || self->leaving) {

@@ -57,6 +57,9 @@ void lk_bus_clear (lk_bus *self);
  *  before lk_attach_flush; without one a hook of the loop does. */
 void lk_bus_settle (lk_bus *self);
 
+/*  Its files may have changed: calls its reload. */
+void lk_bus_reload (lk_bus *self);
+
 /*  The service is to stop: if attach ever was called, its leave, which
  *  stops it later; without one, or a second time, it stops with code 0. */
 void lk_bus_leave (lk_bus *self, const char *reason);

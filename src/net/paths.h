@@ -10,6 +10,8 @@
 #define LK_PATHS_H
 
 #define LK_PATH_CONFIG "/etc/lockkeeper/lockkeeper.conf"
+#define LK_PATH_ISSUERS "/etc/lockkeeper/issuers"
+#define LK_PATH_AUTHORITIES "/etc/lockkeeper/authorities"
 #define LK_PATH_STATE_DIR "/var/lib/lockkeeper"
 #define LK_PATH_RUN_DIR "/run/lockkeeper"
 

@@ -15,7 +15,9 @@ on_signal (void *user, int signal_number)
 {
     lk_bus *self = user;
 
-    if (signal_number != SIGHUP) {
+    if (signal_number == SIGHUP) {
+        lk_bus_reload (self);
+    } else {
         lk_log_notice ("told to stop: by=signal number=%d", signal_number);
         lk_bus_leave (self, signal_number == SIGINT ? "interrupt" : "signal");
     }

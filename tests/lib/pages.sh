@@ -235,7 +235,8 @@ daemon_texts () {
             echo "--help: the default of $key is $value, not $told"
         fi
     done < <(daemon_options router lockkeeper-router
-        daemon_options lock lockkeeper-lockd)
+        daemon_options lock lockkeeper-lockd
+        daemon_options issuer lockkeeper-issuer)
 }
 
 #   "section/key when" of those that a restart is not right for.

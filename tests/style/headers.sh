@@ -51,7 +51,7 @@ verdict 'private headers compile alone' "$(
             -Wno-unused-function -Isrc -Iinclude -Irouter/tables \
             -Irouter/logic -Irouter/shell -Iplugins/lock \
             -Iplugins/lock/keep -Iplugins/lock/out -Iplugins/lock/look \
-            -Iplugins/lock/in \
+            -Iplugins/lock/in -Iplugins/issuer \
             $core_rooms -Itests $deps -
     done)"
 done_checking

@@ -4,16 +4,16 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   util <- wire <- net <- settings <- { client, cli, router, lock }; the lock
-#   service's core sees util and the plain structs only; others of them see
-#   include/lockkeeper only. jansson lives in src/wire, uthash behind
-#   util/map.h; its lists (utlist.h) are everybody's; libzmq and CZMQ live in
-#   src/net, in the files named below.
+#   util <- wire <- net <- settings <- { client, cli, router, lock, issuer };
+#   the lock service's core sees util and the plain structs only; other
+#   services see include/lockkeeper only. libldap is the issuer's, jansson lives
+#   in src/wire, uthash behind util/map.h; its lists (utlist.h) are everybody's;
+#   libzmq and CZMQ live in src/net, in the files named below.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
 
-third_party='<(czmq|zmq|z[a-z]+|jansson|libsmartcols|uthash|utarray|utstring|utringbuffer)\.h>'
+third_party='<(czmq|zmq|z[a-z]+|jansson|libsmartcols|ldap|lber|uthash|utarray|utstring|utringbuffer)\.h>'
 standard='<(stdbool|stddef|stdint|stdio|stdlib|stdarg|string|inttypes|limits|errno)\.h>'
 local_header='"[a-z0-9_]+\.h"'
 
@@ -203,8 +203,20 @@ layer 'the model of the grant rule' \
     '"lib/grant_model\.h"|"util/assert\.h"|"wire/lock_message\.h"|<string\.h>' \
     '' "${files[@]}"
 
+#   The issuer: two files of it ask libldap.
+mapfile -t files < <(in_folder plugins/issuer | grep -v '/\(ask_ldap\|authority\)\.c$')
+layer plugins/issuer \
+    "\"(util|wire|net|settings|people)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "$third_party|<sys/socket\\.h>" "${files[@]}"
+mapfile -t files < <(in_folder plugins/issuer | grep '/\(ask_ldap\|authority\)\.c$')
+layer "plugins/issuer's LDAP" \
+    "\"(util|wire|net|settings|people)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "${third_party/|ldap|lber/}|<sys/socket\\.h>" "${files[@]}"
+
 for folder in plugins/*/ examples/; do
-    [ "$folder" != plugins/lock/ ] || continue
+    case $folder in
+    plugins/lock/ | plugins/issuer/) continue ;;
+    esac
     mapfile -t files < <(in_folder "$folder")
     layer "${folder%/}" "$local_header|$public|$system" \
         "$third_party|<sys/socket\\.h>" "${files[@]}"

@@ -74,6 +74,7 @@ mapfile -t daemon < <(grep -lE '(required|no)_argument' src/net/*.[ch] \
     2>/dev/null)
 program lockkeeper-router.8 router/*/*.[ch] "${daemon[@]}"
 program lockkeeper-lockd.8 plugins/lock/*.c "${daemon[@]}"
+program lockkeeper-issuer.8 plugins/issuer/*.c "${daemon[@]}"
 
 #   missing WHAT PAGE WORDS: which of them are not in the page.
 missing () {
@@ -114,7 +115,7 @@ verdict 'lockkeeper-protocol(7) has every refusal' "$(
 mapfile -t saying < <(printf '%s\n' "${code[@]}" | grep '\.c$' |
     grep -vE '^(src/(util|wire)|plugins/greeter)/|/request_fields\.c$')
 mapfile -t diagnoses < <(printf '%s\n' "${pages[@]}" |
-    grep -E '/(lockkeeper|lockkeeper-router|lockkeeper-lockd|lockkeeper.conf)\.')
+    grep -E '/(lockkeeper|lockkeeper-router|lockkeeper-lockd|lockkeeper-issuer|lockkeeper.conf)\.')
 verdict 'all errors are in a table of DIAGNOSTICS, and none else' "$(
     python3 "$style/errors.py" "${saying[@]}" -- "${diagnoses[@]}" 2>&1)"
 

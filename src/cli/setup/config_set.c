@@ -8,6 +8,7 @@
 
 #include "net/paths.h"
 #include "settings/edit.h"
+#include "settings/issuer.h"
 #include "settings/keys.h"
 #include "settings/lock.h"
 #include "settings/router.h"
@@ -40,6 +41,7 @@ load (const setter *self, const char *text)
     lk_problem problem = {0};
     lk_router_options router;
     lk_lockd_options lock;
+    lk_issuer_options issuer;
     lk_config *config = lk_config_new (lk_settings);
     lk_config_be_lenient (config);
     if (text != NULL) {
@@ -53,6 +55,7 @@ load (const setter *self, const char *text)
     }
     (void) lk_router_options_read (&router, config, &problem);
     (void) lk_lockd_options_read (&lock, config, &problem);
+    (void) lk_issuer_options_read (&issuer, config, &problem);
     return config;
 }
 

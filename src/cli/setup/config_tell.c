@@ -7,6 +7,7 @@
 
 #include "cli/setup/config.h"
 
+#include "settings/issuer.h"
 #include "settings/keys.h"
 #include "wire/message_frame.h"
 
@@ -34,6 +35,7 @@ lk_cli_host_config (const char *path, bool may_lack, lk_router_options *router,
                     lk_lockd_options *lock)
 {
     lk_problem problem = {0};
+    lk_issuer_options issuer;
     lk_config *self = lk_config_new (lk_settings);
     lk_err error = lk_config_load (self, path, &problem);
     if (error == LK_UNKNOWN && may_lack) {
@@ -42,6 +44,7 @@ lk_cli_host_config (const char *path, bool may_lack, lk_router_options *router,
     if (error == LK_OK) {
         (void) lk_router_options_read (router, self, &problem);
         (void) lk_lockd_options_read (lock, self, &problem);
+        (void) lk_issuer_options_read (&issuer, self, &problem);
     }
     const size_t mistakes = lk_cli_tell_mistakes (stderr, self, "lockkeeper: ");
     if (mistakes == 0 && error != LK_OK) {
@@ -71,26 +74,41 @@ lk_cli_check_key (const char *key)
                         lk_shown_name (key).text);
 }
 
-bool
-lk_cli_is_hosted (const lk_config *config)
+static bool
+hosts (const lk_config *config, const char *plugin)
 {
     const char *name;
     for (size_t i = 0;
          (name = lk_config_item (config, "router/plugin", i)) != NULL; i++) {
-        if (strcmp (name, "lock") == 0) {
+        if (strcmp (name, plugin) == 0) {
             return true;
         }
     }
     return false;
 }
 
+bool
+lk_cli_is_hosted (const lk_config *config)
+{
+    return hosts (config, "lock");
+}
+
+static const char *
+unit_of (const lk_config *config, const char *key)
+{
+    if (strncmp (key, "lock/", 5) == 0 && !hosts (config, "lock")) {
+        return "lockkeeper-lockd";
+    }
+    return strncmp (key, "issuer/", 7) == 0 && !hosts (config, "issuer")
+               ? "lockkeeper-issuer"
+               : "lockkeeper-router";
+}
+
 const char *
 lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
                      char *text, size_t size)
 {
-    const bool lock = strncmp (key->key, "lock/", 5) == 0;
-    const char *unit = lock && !lk_cli_is_hosted (config) ? "lockkeeper-lockd"
-                                                          : "lockkeeper-router";
+    const char *unit = unit_of (config, key->key);
     switch (key->when) {
     case LK_CONFIG_RELOAD:
         snprintf (text, size, "systemctl reload %s", unit);

@@ -7,6 +7,7 @@
 #include "cli/setup/config.h"
 
 #include "settings/check.h"
+#include "settings/issuer.h"
 #include "settings/keys.h"
 #include "wire/message_frame.h"
 
@@ -55,6 +56,7 @@ verify (const char *path, const lk_options *options)
     lk_problem problem = {0};
     lk_router_options router;
     lk_lockd_options lock;
+    lk_issuer_options issuer;
     lk_config *config = lk_config_new (lk_settings);
     lk_config_be_lenient (config);
     const lk_err error = lk_config_load (config, path, &problem);
@@ -64,6 +66,7 @@ verify (const char *path, const lk_options *options)
     } else {
         (void) lk_router_options_read (&router, config, &problem);
         (void) lk_lockd_options_read (&lock, config, &problem);
+        (void) lk_issuer_options_read (&issuer, config, &problem);
         lk_settings_check (config, &router, &lock);
         code = lk_config_mistakes (config) > 0 ? LK_EXIT_NO : LK_EXIT_OK;
         if (json) {
