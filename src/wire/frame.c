@@ -22,7 +22,7 @@ enum {
     AT_TTL = 19
 };
 
-enum { VERSION = 1, FLAG_BODY = 3, FLAG_CROSSED = 4 };
+enum { VERSION = 1, FLAG_BODY = 3, FLAG_CROSSED = 4, FLAG_ADMIN = 8 };
 
 /*  -------------------------------------------------------- reading */
 
@@ -47,7 +47,7 @@ read_fixed (const char *message, size_t left, lk_frame_header *header)
     }
     header->serial = lk_bytes_get64 (message + AT_SERIAL);
     const uint8_t flags = byte_at (message, AT_FLAGS);
-    if (flags & ~(FLAG_BODY | FLAG_CROSSED)) {
+    if (flags & ~(FLAG_BODY | FLAG_CROSSED | FLAG_ADMIN)) {
         return "reserved bits are set";
     }
     if ((flags & FLAG_BODY) > LK_BODY_PACKED) {
@@ -59,6 +59,7 @@ read_fixed (const char *message, size_t left, lk_frame_header *header)
         return "what lock services say to each other is never cached";
     }
     header->crossed = flags & FLAG_CROSSED;
+    header->privileged = flags & FLAG_ADMIN;
     header->whole = (lk_slice) {message, lk_bytes_get32 (message + AT_SIZE)};
     return header->whole.size > left ? "cut short" : NULL;
 }

@@ -30,8 +30,9 @@ typedef struct {
     lk_slice body; /* not checked; empty if and only if NONE */
     lk_body_kind body_kind;
     uint64_t serial;
-    uint8_t ttl_s; /* how long a router may cache it; 0: not at all */
-    bool crossed;  /* a broadcast that already crossed the mesh */
+    uint8_t ttl_s;   /* how long a router may cache it; 0: not at all */
+    bool crossed;    /* a broadcast that already crossed the mesh */
+    bool privileged; /* of an admin, or a service */
 } lk_frame_header;
 
 typedef enum {

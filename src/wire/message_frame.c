@@ -79,7 +79,14 @@ lk_message_read (const lk_frame_header *header, char *problem,
     lk_slice_keep (header->command, self->command, sizeof self->command);
     self->serial = header->serial;
     self->ttl_s = header->ttl_s;
+    self->is_privileged = header->privileged;
     return self;
+}
+
+bool
+lk_message_is_privileged (const lk_message *self)
+{
+    return self->is_privileged;
 }
 
 bool

@@ -19,6 +19,7 @@ struct lk_message {
     char command[LK_COMMAND_LEN_MAX + 1];
     uint64_t serial;
     uint8_t ttl_s;
+    bool is_privileged;
     bool is_packed; /* the body is `packed`, as it travels, and has no fields */
     lk_bytes packed;
     json_t *tree;     /* an object; NULL: no field was set yet */

@@ -142,6 +142,8 @@ typedef struct {
     int64_t sent;      /* REGISTER, LEASE, LOCK: the application's clock; of
                           LOCK 0: it does not say */
     bool asked_before; /* LOCK: in an earlier registration */
+    int64_t until_ms;  /* REGISTER, LEASE: what lets its session in ends then;
+                          INT64_MAX: never */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */
@@ -339,6 +341,12 @@ typedef struct {
     bool danger;      /* held, and may soon be lost */
     int64_t left_ms;  /* of its duration; -1: it has none, or is not held */
 } lk_node_own;
+
+/*  What is asked for on this host in one zone. */
+typedef struct {
+    size_t locks; /* requests that are open */
+    size_t bytes; /* of their names */
+} lk_node_use;
 
 /*  A session that the own leader does not hear any more. */
 typedef struct {
