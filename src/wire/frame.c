@@ -154,6 +154,16 @@ lk_frame_set_crossed (void *frame, lk_frame_header *header)
 }
 
 void
+lk_frame_set_privileged (void *frame, lk_frame_header *header, bool privileged)
+{
+    char *message =
+        (char *) frame + (header->whole.data - (const char *) frame);
+    const uint8_t others = byte_at (message, AT_FLAGS) & ~FLAG_ADMIN;
+    message[AT_FLAGS] = (char) (others | (privileged ? FLAG_ADMIN : 0));
+    header->privileged = privileged;
+}
+
+void
 lk_frame_set_ttl (void *frame, lk_frame_header *header, uint8_t ttl_s)
 {
     char *message =
@@ -196,6 +206,7 @@ lk_frame_begin_checked (lk_bytes *out, const lk_frame_envelope *envelope)
     header[AT_VERSION] = VERSION;
     header[AT_FLAGS] =
         (char) ((envelope->crossed ? FLAG_CROSSED : 0)
+                | (envelope->privileged ? FLAG_ADMIN : 0)
                 | (envelope->packed ? LK_BODY_PACKED : LK_BODY_JSON));
     lk_bytes_put64 (header + AT_SERIAL, envelope->serial);
     header[AT_TO_LEN] = (char) to.size;

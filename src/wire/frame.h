@@ -32,7 +32,7 @@ typedef struct {
     uint64_t serial;
     uint8_t ttl_s;   /* how long a router may cache it; 0: not at all */
     bool crossed;    /* a broadcast that already crossed the mesh */
-    bool privileged; /* of an admin, or a service */
+    bool privileged; /* an admin or a service sent it, its router says */
 } lk_frame_header;
 
 typedef enum {
@@ -50,6 +50,10 @@ lk_frame_result lk_frame_next (const void *frame, size_t size, size_t *at,
 
 /*  Sets that flag in the frame which `header` was read from, and in it. */
 void lk_frame_set_crossed (void *frame, lk_frame_header *header);
+
+/*  Sets or clears that one likewise. */
+void lk_frame_set_privileged (void *frame, lk_frame_header *header,
+                              bool privileged);
 
 /*  Sets its time to live likewise. */
 void lk_frame_set_ttl (void *frame, lk_frame_header *header, uint8_t ttl_s);
@@ -69,6 +73,7 @@ typedef struct {
     uint64_t serial;
     uint8_t ttl_s; /* not of packed ones */
     bool crossed;
+    bool privileged;
     bool packed; /* the body, if any; else JSON */
 } lk_frame_envelope;
 

@@ -28,8 +28,8 @@ lk_err lk_message_write (const lk_message *self, lk_bytes *frame);
 lk_message *lk_message_read (const lk_frame_header *header, char *problem,
                              size_t problem_size);
 
-/*  Whether the router of its sender's host says that it comes of an admin or a
- *  service. */
+/*  Whether an admin or a service of its host sent it, as that one's router
+ *  says: the flag "privileged" of its frame. Of what was not read: false. */
 bool lk_message_is_privileged (const lk_message *self);
 
 /*  Whether its body is packed, which only lock services write and read; then

@@ -85,7 +85,10 @@ find_app (const lk_lockd *self, const lk_message *row)
 {
     const char *host = lk_message_text (row, "host");
     lk_node_demand known;
-    return host && strcmp (host, lk_bus_host (self->bus)) == 0
+    return host
+                   && strcmp (host,
+                              lk_hostmap_name (&self->hostmap, self->self))
+                          == 0
                    && lk_message_number (row, "session", 0)
                           == (int64_t) self->session
                    && lk_node_find_demand (
