@@ -33,13 +33,15 @@
 #define ASKED_MAX 16
 #define OWN_ID 0x11
 
-/*  Whoever it is. */
+/*  Of one user all, but one. */
+static int64_t stranger_pid;
+
 bool
 lk_process_describe (int64_t pid, lk_process_look *look)
 {
     *look = (lk_process_look) {.command = "backup.sh",
                                .arguments = "/bin/sh /opt/backup.sh --full",
-                               .uid = 1000};
+                               .uid = pid == stranger_pid ? 1001 : 1000};
     return pid != 0;
 }
 
