@@ -113,6 +113,7 @@ lk_demand_clear_all (lk_proxy *proxy)
         free_asked (demand);
     }
     lk_askers_clear (proxy);
+    lk_uses_clear (proxy);
     lk_heap_clear (&proxy->ends);
 }
 

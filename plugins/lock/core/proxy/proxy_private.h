@@ -173,6 +173,7 @@ struct lk_proxy {
     lk_demand *list[LK_LISTS];
     size_t names_size;   /* bytes of all that is asked for */
     struct lk_use *uses; /* map, by zone */
+    struct lk_use *last_use; /* of the last request; NULL */
     size_t settled;      /* neither asked for nor given back */
     struct lk_set *sets; /* map */
     lk_heap set_ends;    /* by when a wait or duration ends */

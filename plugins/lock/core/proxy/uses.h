@@ -15,6 +15,9 @@
 void lk_use_join (lk_proxy *proxy, lk_demand *demand);
 void lk_use_leave (lk_proxy *proxy, lk_demand *demand);
 
+/*  There are no requests any more. */
+void lk_uses_clear (lk_proxy *proxy);
+
 /*  How many requests all zones have. */
 size_t lk_use_sum (const lk_proxy *proxy);
 
