@@ -9,14 +9,16 @@
 
 #   Both as rows: service, command, deed or "-", role.
 in_code () {
-    sed -n 's/^    {"\(.*\)", "\(.*\)", "\(.*\)", LK_ROLE_\(.*\)},$/\1 \2 \3- \4/p' \
-        src/wire/role.c |
-        awk '{ if ($3 != "-") sub ("-$", "", $3); print $1, $2, $3, tolower ($4) }'
+    awk -F '"' '/^    {".*, LK_ROLE_[A-Z]*},$/ {
+        role = substr ($7, 11)
+        sub (/},$/, "", role)
+        print $2, $4, $6 == "" ? "-" : $6, tolower (role)
+    }' src/wire/role.c
 }
 
 in_page () {
-    sed -n '/^\.Ss 7\.5 /,/^\.Sh 8 /s/^\.It \(.*\) Ta \(.*\) Ta \(.*\) Ta \(.*\)$/\1 \2 \3 \4/p' \
-        man/lockkeeper-protocol.7
+    sed -n '/^\.Ss 7\.5 /,/^\.Sh 8 /p' man/lockkeeper-protocol.7 |
+        awk '$1 == ".It" && NF == 8 { print $2, $4, $6, $8 }'
 }
 
 verdict 'lockkeeper-protocol(7) 7.5 has the roles of src/wire/role.c' "$(

@@ -209,10 +209,12 @@ check_names (const char *to, const char *command, const char *list,
              const char *names)
 {
     char text[80] = "";
+    size_t used = 0;
     const lk_message *answer = only_sent (to, command);
     for (size_t i = 0; i < lk_message_item_count (answer, list); i++) {
         lk_message *row = lk_message_row (answer, list, i);
-        strcat (text, lk_message_text (row, "object"));
+        used += (size_t) snprintf (text + used, sizeof text - used, "%s",
+                                   lk_message_text (row, "object"));
         lk_message_destroy (&row);
     }
     ck_assert_str_eq (text, names);
@@ -562,8 +564,8 @@ static void
 keep_line (lk_log_level level, const char *line)
 {
     (void) level;
-    strcat (logged, line);
-    strcat (logged, "\n");
+    const size_t used = strlen (logged);
+    snprintf (logged + used, sizeof logged - used, "%s\n", line);
 }
 
 static void

@@ -201,8 +201,8 @@ lk_apps_has_registered (const lk_apps *self, const lk_registered *id)
     return find_id (self, id) != NULL;
 }
 
-/*  Its owner is told by a secret, its key and its zone: it may have another name
- *  now. */
+/*  Its owner is told by a secret, its key and its zone: it may have another
+ *  name now. */
 lk_app *
 lk_apps_register (lk_apps *self, const lk_app *session, const lk_registered *id)
 {

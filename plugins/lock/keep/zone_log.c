@@ -65,7 +65,7 @@ lk_lockd_log_zone (lk_lockd *self, const char *zone, const char *line)
     if (folder[0] == '\0' || !lk_address_is_name (lk_slice_of (name))) {
         return;
     }
-    snprintf (path, sizeof path, "%s/%s.log", folder, name);
+    snprintf (path, sizeof path, "%s/%s%s", folder, name, ".log");
     const int fd = open (
         path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
     const size_t size = write_line (text, sizeof text, line);

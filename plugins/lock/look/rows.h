@@ -15,8 +15,8 @@ void lk_lockd_set_name (lk_message *row, const char *field, lk_name name);
  *  false: the key is none. */
 bool lk_lockd_set_key (lk_message *row, lk_name key);
 
-/*  Reads it, of the zone of `view`; false after having answered that it makes no
- *  sense. `key` is empty if there is none. */
+/*  Reads it, of the zone of `view`; false after having answered that it makes
+ *  no sense. `key` is empty if there is none. */
 bool lk_lockd_get_key (lk_lockd *self, const lk_message *request,
                        const lk_view *view, char *room, lk_name *key);
 
