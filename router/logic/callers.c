@@ -12,6 +12,7 @@
 #include "wire/message_frame.h"
 #include "wire/reasons.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ lk_callers_admit (lk_router *self, const char *public_key, const char *address,
 {
     char reason[LK_REASON_LEN_MAX + 1];
     if (lk_client_keys_find (&self->clients, public_key) != NULL
-        || lk_discovery_is_open (self)) {
+        || lk_zones_are_open (&self->zones) || lk_discovery_is_open (self)) {
         snprintf (user, LK_CURVE_USER_SIZE, USER "%s", public_key);
         return true;
     }
@@ -69,12 +70,11 @@ lk_callers_key_of (const char *user)
 
 /*  -------------------------------------------------------- sessions */
 
-/*  NULL: it is withdrawn, or the connection is over. */
-static const lk_client_key *
-key_of (const lk_router *self, const lk_identity *identity)
+/*  NULL: the connection is over. */
+static const char *
+key_of (const lk_router *self, const lk_source *source)
 {
-    const char *key = self->calls->client (self->shell, identity);
-    return key != NULL ? lk_client_keys_find (&self->clients, key) : NULL;
+    return self->calls->client (self->shell, source->identity);
 }
 
 /*  To its router, and the lock service of any one host. */
@@ -91,39 +91,148 @@ lk_callers_objection (const lk_router *self, const lk_frame_header *header)
                : LK_INVALID_NOT_YOURS;
 }
 
-const char *
-lk_callers_complaint (const lk_router *self, const lk_source *source,
-                      const lk_message *message)
+/*  For the log: as often as other refusals, since anybody can have them. */
+static void
+note_credential (lk_router *self, const lk_message *message, const char *reason)
 {
-    const lk_client_key *key = key_of (self, source->identity);
-    if (key == NULL) {
-        return "the settings do not have your key";
+    lk_refusal refusal = {.what = "refused"};
+    snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
+    snprintf (refusal.address, sizeof refusal.address, "%s",
+              lk_message_from (message));
+    if (lk_refusals_note (&self->clients.refusals, &refusal, self->now_ms)) {
+        lk_log_notice ("audit: credential refused: %s from=%s", reason,
+                       lk_message_from (message));
+    }
+}
+
+/*  By its credential, which it shows or not; else by its key. */
+static const char *
+find_person (lk_router *self, const lk_source *source,
+             const lk_message *message, lk_person *person,
+             char text[LK_REASON_LEN_MAX + 1])
+{
+    const char *key = key_of (self, source);
+    const char *line = lk_message_text (message, "credential");
+    const lk_client_key *known =
+        key != NULL ? lk_client_keys_find (&self->clients, key) : NULL;
+    lk_problem problem;
+    if (key != NULL && line != NULL) {
+        if (lk_zones_admit (&self->zones, line, key, self->now_s, person,
+                            &problem)
+            == LK_OK) {
+            return NULL;
+        }
+        snprintf (text, LK_REASON_LEN_MAX + 1, "%.*s", LK_REASON_LEN_MAX,
+                  problem.text);
+        note_credential (self, message, text);
+        return text;
+    }
+    if (known == NULL) {
+        return key != NULL && lk_zones_are_open (&self->zones)
+                   ? LK_REFUSE_NO_CREDENTIAL
+                   : "the settings do not have your key";
+    }
+    *person = (lk_person) {.role = LK_ROLE_USER};
+    snprintf (person->user, sizeof person->user, "%s", known->client);
+    return NULL;
+}
+
+const char *
+lk_callers_complaint (lk_router *self, const lk_source *source,
+                      const lk_message *message, lk_person *person,
+                      char text[LK_REASON_LEN_MAX + 1])
+{
+    const char *problem = find_person (self, source, message, person, text);
+    if (problem != NULL) {
+        return problem;
     }
     if (!lk_message_flag (message, "application")) {
         return "you may be an application only";
     }
-    return lk_client_keys_allow (key->key, lk_message_text (message, "service"))
+    return lk_client_keys_allow (key_of (self, source),
+                                 lk_message_text (message, "service"))
                ? NULL
                : "your name is to be 'far-', the first 8 bytes of your public "
                  "key in hexadecimal digits, '-', and more";
 }
 
-const char *
-lk_callers_enter (lk_router *self, const lk_source *source, lk_local *local)
+/*  -------------------------------------------------------- sessions */
+
+static void
+log_person (const char *what, const lk_local *local)
 {
-    const lk_client_key *key = key_of (self, source->identity);
-    return lk_route_set_far (&self->route, local, key, self->now_ms) == LK_OK
-               ? NULL
-               : "too many sessions of applications on other machines";
+    const lk_person *person = &local->person;
+    lk_log_notice ("audit: session %s zone=%s user=%s role=%s until=%" PRId64
+                   " serial=%016" PRIx64 " service=%s",
+                   what, lk_person_zone (person), person->user,
+                   lk_role_words[person->role], person->until, person->serial,
+                   local->service);
+}
+
+const char *
+lk_callers_enter (lk_router *self, const lk_source *source,
+                  const lk_person *person, lk_local *local)
+{
+    lk_client_key key = {.client = ""};
+    snprintf (key.key, sizeof key.key, "%s", key_of (self, source));
+    if (person->serial == 0) {
+        snprintf (key.client, sizeof key.client, "%.*s", LK_HOST_LEN_MAX,
+                  person->user);
+    }
+    if (lk_route_set_far (&self->route, local, &key, self->now_ms) != LK_OK) {
+        return "too many sessions of applications on other machines";
+    }
+    local->person = *person;
+    lk_route_note_until (&self->route, local);
+    if (person->serial != 0) {
+        log_person ("begun", local);
+    }
+    return NULL;
+}
+
+const char *
+lk_callers_renew (lk_router *self, const lk_source *source,
+                  const lk_message *message, bool *is_new,
+                  char text[LK_REASON_LEN_MAX + 1])
+{
+    lk_local *local = source->local;
+    lk_person person;
+    *is_new = false;
+    const char *problem = find_person (self, source, message, &person, text);
+    if (problem != NULL) {
+        return problem;
+    }
+    if (strcmp (person.zone, local->person.zone) != 0
+        || strcmp (person.user, local->person.user) != 0) {
+        return "that is another user's session, or another zone's: begin a "
+               "new one";
+    }
+    *is_new = person.serial != local->person.serial;
+    local->person = person;
+    lk_route_note_until (&self->route, local);
+    if (*is_new) {
+        log_person ("renewed", local);
+    }
+    return NULL;
+}
+
+const char *
+lk_callers_end (const lk_router *self, const lk_local *local)
+{
+    if (local->person.serial != 0) {
+        return lk_zones_objection (&self->zones, &local->person);
+    }
+    return lk_client_keys_find (&self->clients, local->far->key) == NULL
+               ? "the settings do not have its key"
+               : NULL;
 }
 
 bool
 lk_callers_is_same (const lk_router *self, const lk_source *source,
                     const lk_local *holder)
 {
-    const lk_client_key *key = source->side == LK_SIDE_CLIENTS
-                                   ? key_of (self, source->identity)
-                                   : NULL;
+    const char *key =
+        source->side == LK_SIDE_CLIENTS ? key_of (self, source) : NULL;
     return key != NULL && holder->far != NULL
-           && strcmp (holder->far->key, key->key) == 0;
+           && strcmp (holder->far->key, key) == 0;
 }

@@ -26,14 +26,25 @@ const char *lk_callers_key_of (const char *user);
 const char *lk_callers_objection (const lk_router *self,
                                   const lk_frame_header *header);
 
-/*  The fault of a REGISTER of it; NULL: none. */
-const char *lk_callers_complaint (const lk_router *self,
-                                  const lk_source *source,
-                                  const lk_message *message);
+/*  The fault of a REGISTER of it, in `text` or not; NULL: none, and who it is.
+ */
+const char *lk_callers_complaint (lk_router *self, const lk_source *source,
+                                  const lk_message *message, lk_person *person,
+                                  char text[LK_REASON_LEN_MAX + 1]);
 
-/*  Enters what the key says into a session; what is wrong, or NULL. */
+/*  Enters what the key says into a session of `person`; what is wrong, or
+ *  NULL. */
 const char *lk_callers_enter (lk_router *self, const lk_source *source,
-                              lk_local *local);
+                              const lk_person *person, lk_local *local);
+
+/*  The same for a REGISTER said again: with another credential it goes on
+ *  longer, and true is in `is_new`. */
+const char *lk_callers_renew (lk_router *self, const lk_source *source,
+                              const lk_message *message, bool *is_new,
+                              char text[LK_REASON_LEN_MAX + 1]);
+
+/*  Why a session goes on no longer, by the settings; NULL: it does. */
+const char *lk_callers_end (const lk_router *self, const lk_local *local);
 
 /*  Whether it has the same key as a session of that name, which is in the way
  *  of who registers no longer. */

@@ -5,6 +5,7 @@
  */
 
 #include "clients.h"
+#include "callers.h"
 #include "discovery.h"
 #include "keys.h"
 #include "session.h"
@@ -36,10 +37,44 @@ lk_clients_session (lk_router *self, const lk_identity *identity)
     return local;
 }
 
+static void
+cut (lk_router *self, lk_local *local, const char *why)
+{
+    if (local->person.serial == 0) {
+        lk_log_notice ("clients: withdrawn: %s client=%s", local->far->key,
+                       local->far->client);
+    } else {
+        lk_log_notice ("audit: session cut off: %s zone=%s user=%s service=%s",
+                       why, lk_person_zone (&local->person), local->person.user,
+                       local->service);
+    }
+    self->calls->hang_up (self->shell, local);
+    lk_session_end (self, local, LK_SESSION_CUT);
+}
+
+/*  The lock service is ahead of that: it has ended its locks in order. */
+static void
+end_late (lk_router *self)
+{
+    lk_local *local, *next;
+    if (self->route.far_until_s == INT64_MAX
+        || self->now_s < self->route.far_until_s + LK_CREDENTIAL_LATE_S) {
+        return;
+    }
+    DL_FOREACH_SAFE2 (self->route.far, local, next, far_next) {
+        const int64_t until = local->person.until;
+        if (until != 0 && until + LK_CREDENTIAL_LATE_S <= self->now_s) {
+            cut (self, local, "its credential has ended");
+        }
+    }
+    lk_route_find_until (&self->route);
+}
+
 void
 lk_clients_work (lk_router *self)
 {
     lk_local *local;
+    end_late (self);
     while ((local = self->route.far) != NULL
            && local->far->heard_ms + LK_CLIENT_SILENT_MS <= self->now_ms) {
         lk_session_end (self, local, LK_SESSION_CUT);
@@ -48,17 +83,15 @@ lk_clients_work (lk_router *self)
 
 /*  -------------------------------------------------------- CLIENTKEYS */
 
-/*  Sessions of a key that is gone are cut off. */
+/*  Sessions of a key that is gone, or by a credential that counts no more. */
 static void
 end_withdrawn (lk_router *self)
 {
     lk_local *local, *next;
     DL_FOREACH_SAFE2 (self->route.far, local, next, far_next) {
-        if (lk_client_keys_find (&self->clients, local->far->key) == NULL) {
-            lk_log_notice ("clients: withdrawn: %s client=%s", local->far->key,
-                           local->far->client);
-            self->calls->hang_up (self->shell, local);
-            lk_session_end (self, local, LK_SESSION_CUT);
+        const char *why = lk_callers_end (self, local);
+        if (why != NULL) {
+            cut (self, local, why);
         }
     }
 }
@@ -76,6 +109,7 @@ lk_clients_on_keys (lk_router *self, const lk_source *source,
     snprintf (self->clients.keeper, sizeof self->clients.keeper, "%s",
               source->local->service);
     lk_client_keys_take (&self->clients, message, "keys");
+    lk_zones_take (&self->zones, message);
     lk_finding_take (&self->finding, message);
     end_withdrawn (self);
     lk_discovery_work (self);

@@ -20,7 +20,7 @@ void lk_clients_on_keys (lk_router *self, const lk_source *source,
  *  has another key is not that of before, whose session ends. */
 lk_local *lk_clients_session (lk_router *self, const lk_identity *identity);
 
-/*  Ends the sessions that are silent. */
+/*  Ends the sessions that are silent, or whose credential ended a while ago. */
 void lk_clients_work (lk_router *self);
 
 #endif

@@ -12,6 +12,7 @@
 #include "gossip.h"
 #include "keys.h"
 #include "neighbour.h"
+#include "persons.h"
 #include "router_status.h"
 #include "session.h"
 
@@ -173,11 +174,6 @@ static void
 on_shutdown (lk_router *self, const lk_source *source,
              const lk_message *message)
 {
-    if (source->from == LK_FROM_SESSION && source->local->user != 0) {
-        answer_invalid (self, source, message,
-                        "the whole cluster is shut down by root alone");
-        return;
-    }
     lk_log_notice ("router: cluster asked to shut down by=%s",
                    lk_message_from (message));
     if (source->from == LK_FROM_SESSION) {
@@ -251,8 +247,15 @@ on_servicestatus (lk_router *self, const lk_source *source,
         return;
     }
     *strchr (name, '@') = '\0';
-    lk_message *status = status_of (self, lk_message_from (message), name,
-                                    name + strlen (name) + 1);
+    const char *host = name + strlen (name) + 1;
+    if (source->local != NULL
+        && !lk_persons_may_see (self, source->local, name,
+                                strcmp (host, ".") == 0 ? self->host : host)) {
+        answer_invalid (self, source, message, LK_INVALID_NOT_YOURS);
+        return;
+    }
+    lk_message *status =
+        status_of (self, lk_message_from (message), name, host);
     lk_message_set_serial (status, lk_message_serial (message));
     answer (self, source, status);
 }
@@ -318,6 +321,9 @@ static handler on_commands;
 #define NOBODIES                                                               \
     (LK_FROM_STRANGER | LK_FROM_CALLER | LK_FROM_GUEST | LK_FROM_VISITOR)
 
+/*  Sessions, also of another zone than "default". */
+#define ALL_ZONES (LK_FROM_SESSION | LK_FROM_CLIENT | LK_FROM_APART)
+
 /*  Applications on other machines, and those that are to be such. */
 #define FAR (LK_FROM_CLIENT | LK_FROM_VISITOR)
 
@@ -326,39 +332,42 @@ static const struct {
     unsigned from; /* bits of lk_from */
     handler *run;
 } commands[] = {
-    {"ABSOLUTELY", ASKERS | ROUTERS | FAR, on_answer},
+    {"ABSOLUTELY", ASKERS | ROUTERS | FAR | ALL_ZONES, on_answer},
     {"ACCEPT", LK_FROM_DIALLED, lk_neighbour_on_accept},
-    {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR, on_alive},
+    {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES, on_alive},
     {"CLIENTKEYS", LK_FROM_SESSION, lk_clients_on_keys},
     {"CLUSTER", LK_FROM_SESSION, lk_gossip_on_cluster},
     {"CLUSTERSTATUS", ASKERS, on_clusterstatus},
-    {"COMMANDS", ASKERS | LK_FROM_CLIENT, on_commands},
+    {"COMMANDS", ASKERS | ALL_ZONES, on_commands},
     {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
     {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
     {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},
     {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
     {"HOSTKEYS", LK_FROM_SESSION, lk_keys_on_hostkeys},
-    {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR, on_answer},
+    {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
+     on_answer},
     {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
     {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
     {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
-    {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION | FAR, lk_session_register},
+    {"REGISTER", LK_FROM_STRANGER | LK_FROM_VISITOR | ALL_ZONES,
+     lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
     {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
     {"ROUTERSTATUS", ASKERS, on_routerstatus},
-    {LK_SERVERS, LK_FROM_SESSION | FAR, lk_discovery_on_servers},
-    {"SERVICESTATUS", ASKERS | LK_FROM_CLIENT, on_servicestatus},
+    {LK_SERVERS, LK_FROM_VISITOR | ALL_ZONES, lk_discovery_on_servers},
+    {"SERVICESTATUS", ASKERS | ALL_ZONES, on_servicestatus},
     {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
     {"STATUS", LK_FROM_NEIGHBOUR, on_status},
     {"STOP", LK_FROM_SESSION, on_stop},
-    {"SUBSCRIBE", LK_FROM_SESSION | LK_FROM_CLIENT, lk_session_subscribe},
-    {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR,
+    {"SUBSCRIBE", ALL_ZONES, lk_session_subscribe},
+    {"TRANSMISSIONREPORT",
+     ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES, on_answer},
+    {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
      on_answer},
-    {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR, on_answer},
-    {"UNREGISTER", LK_FROM_SESSION | LK_FROM_CLIENT, on_unregister},
+    {"UNREGISTER", ALL_ZONES, on_unregister},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -368,8 +377,12 @@ on_commands (lk_router *self, const lk_source *source,
              const lk_message *message)
 {
     lk_message *reply = lk_message_reply (message, "COMMANDS");
+    const bool is_apart =
+        source->local != NULL && lk_persons_are_apart (source->local);
     for (size_t i = 0; i < COMMANDS; i++) {
-        lk_message_add_item (reply, "list", commands[i].command);
+        if (!is_apart || (commands[i].from & LK_FROM_APART) != 0) {
+            lk_message_add_item (reply, "list", commands[i].command);
+        }
     }
     answer (self, source, reply);
 }
@@ -381,9 +394,20 @@ is_stranger (const lk_source *source)
     return source->from == LK_FROM_STRANGER || source->from == LK_FROM_VISITOR;
 }
 
+/*  Whether a command is for those that its source is one of. */
+static bool
+is_meant (unsigned from, const lk_source *source)
+{
+    return (from & source->from) != 0
+           && (source->local == NULL || !lk_persons_are_apart (source->local)
+               || (from & LK_FROM_APART) != 0);
+}
+
 static void
 carry_out (lk_router *self, const lk_source *source, const lk_message *message)
 {
+    char text[LK_REASON_LEN_MAX + 1];
+    const char *refusal;
     size_t i = 0;
     while (i < COMMANDS && !lk_message_is (message, commands[i].command)) {
         i++;
@@ -395,10 +419,14 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
         lk_message_set_text (unknown, "reason",
                              "the router knows no such command");
         answer (self, source, unknown);
-    } else if ((commands[i].from & source->from) == 0) {
+    } else if (!is_meant (commands[i].from, source)) {
         answer_invalid (self, source, message,
                         is_stranger (source) ? LK_INVALID_STRANGER
                                              : LK_INVALID_NOT_YOURS);
+    } else if ((refusal =
+                    lk_persons_refusal (source, message, text, sizeof text))
+               != NULL) {
+        answer_invalid (self, source, message, refusal);
     } else {
         commands[i].run (self, source, message);
     }

@@ -92,14 +92,26 @@ carry_copy (lk_delivery *self, lk_hop *hop, const lk_frame_header *header)
     }
 }
 
+/*  Those who do not know the flag take such a frame for a broken one. */
+static void
+make_plain (lk_delivery *self, lk_frame_header *header)
+{
+    if (header->privileged) {
+        lk_frame_set_privileged (lk_part_data (self->frame), header, false);
+    }
+}
+
 /*  To the processes of this host, but not back to the sender. */
 static void
-spread_here (lk_delivery *self, const lk_frame_header *header)
+spread_here (lk_delivery *self, lk_frame_header *header)
 {
     lk_route *route = &self->router->route;
     if (!lk_slice_is (header->to_parts.service, "*")) {
         lk_local *local = lk_route_by_service (route, header->to_parts.service);
         if (local != NULL) {
+            if (!local->privileged) {
+                make_plain (self, header);
+            }
             carry_copy (self, &local->out, header);
         }
         return;
@@ -112,11 +124,27 @@ spread_here (lk_delivery *self, const lk_frame_header *header)
     }
 }
 
+/*  They share one frame. */
+static bool
+all_know_it (const lk_mesh *mesh)
+{
+    size_t i = 0;
+    while (i < mesh->count
+           && (mesh->link[i]->privileged
+               || !lk_mesh_link_is_open (mesh->link[i]))) {
+        i++;
+    }
+    return i == mesh->count;
+}
+
 void
 lk_deliver_over_mesh (lk_delivery *self, lk_frame_header *header)
 {
     const lk_mesh *mesh = &self->router->mesh;
     lk_frame_set_crossed (lk_part_data (self->frame), header);
+    if (!all_know_it (mesh)) {
+        make_plain (self, header);
+    }
     for (size_t i = 0; i < mesh->count; i++) {
         if (lk_mesh_link_is_open (mesh->link[i])) {
             carry_copy (self, &mesh->link[i]->out, header);
@@ -135,11 +163,14 @@ undelivered (lk_delivery *self, const lk_frame_header *header, lk_err error,
 }
 
 static void
-to_this_host (lk_delivery *self, const lk_frame_header *header)
+to_this_host (lk_delivery *self, lk_frame_header *header)
 {
     lk_local *local =
         lk_route_by_service (&self->router->route, header->to_parts.service);
     if (local != NULL) {
+        if (!local->privileged) {
+            make_plain (self, header);
+        }
         carry (self, &local->out, header);
         return;
     }
@@ -150,10 +181,13 @@ to_this_host (lk_delivery *self, const lk_frame_header *header)
 }
 
 static void
-to_other_host (lk_delivery *self, const lk_frame_header *header, lk_slice host)
+to_other_host (lk_delivery *self, lk_frame_header *header, lk_slice host)
 {
     lk_mesh_link *link = lk_mesh_by_host (&self->router->mesh, host);
     if (link != NULL && lk_mesh_link_is_open (link)) {
+        if (!link->privileged) {
+            make_plain (self, header);
+        }
         carry (self, &link->out, header);
         return;
     }

@@ -8,6 +8,7 @@
 
 #include "util/hash.h"
 #include "wire/message_frame.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,20 @@ may_know (const lk_router *self, bool is_far)
     return !is_far || self->finding.discovery != LK_DISCOVERY_NOBODY;
 }
 
+/*  Without a session and a key of the settings: if all may. */
+static bool
+may_ask (const lk_router *self, const lk_source *source)
+{
+    const char *key = source->from == LK_FROM_VISITOR
+                          ? self->calls->client (self->shell, source->identity)
+                          : NULL;
+    if (source->from == LK_FROM_VISITOR
+        && (key == NULL || lk_client_keys_find (&self->clients, key) == NULL)) {
+        return lk_discovery_is_open (self);
+    }
+    return may_know (self, (source->from & (LK_FROM_CLIENT | LK_FROM_VISITOR)));
+}
+
 /*  -------------------------------------------------------- telling */
 
 static void
@@ -107,11 +122,13 @@ lk_discovery_on_servers (lk_router *self, const lk_source *source,
                          const lk_message *message)
 {
     lk_message *answer = lk_message_reply (message, LK_SERVERS);
-    if (may_know (self, (source->from & (LK_FROM_CLIENT | LK_FROM_VISITOR)))) {
+    if (may_ask (self, source)) {
         fill (self, answer);
     } else {
         lk_message_set_text (answer, "reason",
-                             "the settings tell them to nobody");
+                             self->finding.discovery == LK_DISCOVERY_NOBODY
+                                 ? "the settings tell them to nobody"
+                                 : LK_REFUSE_NO_CREDENTIAL);
     }
     lk_router_answer (self, source, &answer);
 }

@@ -19,7 +19,7 @@
 void lk_discovery_on_servers (lk_router *self, const lk_source *source,
                               const lk_message *message);
 
-/*  Whether who has no session may ask for it. */
+/*  Whether one with any key may ask for it. */
 bool lk_discovery_is_open (const lk_router *self);
 
 /*  The list for one who has just subscribed to it. */

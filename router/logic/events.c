@@ -6,6 +6,7 @@
 
 #include "events.h"
 #include "discovery.h"
+#include "persons.h"
 
 #include "wire/frame.h"
 
@@ -34,16 +35,18 @@ tell_one (lk_router *self, lk_local *local, const lk_message *event,
     }
 }
 
-/*  To all subscribers but one (or NULL): nobody is told of itself. */
+/*  To all subscribers but one (or NULL): nobody is told of itself. Sessions of
+ *  other zones hear of this host alone. */
 static void
 tell_others (lk_router *self, const char *about, const lk_message *event,
-             const lk_local *but)
+             const lk_local *but, bool is_here)
 {
     const lk_topic *topic = lk_route_topic (&self->route, lk_slice_of (about));
     if (topic != NULL) {
         const lk_slice body = lk_slice_of (lk_message_body (event));
         for (size_t i = 0; i < topic->count; i++) {
-            if (topic->subscriber[i] != but) {
+            if (topic->subscriber[i] != but
+                && (is_here || !lk_persons_are_apart (topic->subscriber[i]))) {
                 tell_one (self, topic->subscriber[i], event, body);
             }
         }
@@ -53,18 +56,18 @@ tell_others (lk_router *self, const char *about, const lk_message *event,
 static void
 tell (lk_router *self, lk_message *event)
 {
-    tell_others (self, lk_message_command (event), event, NULL);
+    tell_others (self, lk_message_command (event), event, NULL, false);
     lk_message_destroy (&event);
 }
 
 static void
 tell_status (lk_router *self, const char *service, lk_message *status,
-             const lk_local *but)
+             const lk_local *but, bool is_here)
 {
     char about[LK_TOPIC_SIZE];
     snprintf (about, sizeof about, LK_TOPIC_STATUS "%s", service);
-    tell_others (self, "STATUS", status, but);
-    tell_others (self, about, status, but);
+    tell_others (self, "STATUS", status, but, is_here);
+    tell_others (self, about, status, but, is_here);
     lk_message_destroy (&status);
 }
 
@@ -90,8 +93,11 @@ lk_events_add_local (lk_message *status, const lk_local *local)
     lk_message_set_flag (status, "application", local->application);
     if (local->far != NULL) {
         lk_message_set_text (status, "key", local->far->key);
-        lk_message_set_text (status, "client", local->far->client);
+        if (local->far->client[0] != '\0') {
+            lk_message_set_text (status, "client", local->far->client);
+        }
     }
+    lk_persons_add (status, local);
 }
 
 void
@@ -147,7 +153,7 @@ lk_events_local (lk_router *self, const lk_local *local, const char *status,
                  const char *why)
 {
     tell_status (self, local->service, local_change (self, local, status, why),
-                 local);
+                 local, true);
     for (size_t i = 0; i < self->mesh.count && !local->application; i++) {
         if (lk_mesh_link_is_live (self->mesh.link[i])) {
             tell_neighbour (self, self->mesh.link[i], local, status);
@@ -159,7 +165,7 @@ void
 lk_events_remote (lk_router *self, const lk_remote *remote, const char *status)
 {
     tell_status (self, remote->service, remote_status ("*@.", remote, status),
-                 NULL);
+                 NULL, false);
 }
 
 void
@@ -240,8 +246,8 @@ static void
 present_remotes (lk_router *self, lk_local *to, const char *address,
                  const char *service)
 {
-    for (const lk_remote *remote = self->directory.first; remote != NULL;
-         remote = remote->next) {
+    for (const lk_remote *remote = self->directory.first;
+         remote != NULL && !lk_persons_are_apart (to); remote = remote->next) {
         if (service == NULL || strcmp (remote->service, service) == 0) {
             lk_message *status = remote_status (address, remote, "up");
             lk_router_send (self, &to->out, &status);

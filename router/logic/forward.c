@@ -9,6 +9,7 @@
 #include "clients.h"
 #include "control.h"
 #include "deliver.h"
+#include "persons.h"
 
 #include "wire/message_frame.h"
 #include "wire/reasons.h"
@@ -104,10 +105,17 @@ objection (const lk_router *self, const lk_source *source,
     const char *problem = NULL;
     switch (source->from) {
     case LK_FROM_SESSION:
-        return session_objection (self, source, header);
+        problem = session_objection (self, source, header);
+        return problem != NULL
+                   ? problem
+                   : lk_persons_objection (self, source->local, header);
     case LK_FROM_CLIENT:
         problem = session_objection (self, source, header);
-        return problem != NULL ? problem : lk_callers_objection (self, header);
+        problem =
+            problem != NULL ? problem : lk_callers_objection (self, header);
+        return problem != NULL
+                   ? problem
+                   : lk_persons_objection (self, source->local, header);
     case LK_FROM_NEIGHBOUR:
     case LK_FROM_REMOTE:
         if (!lk_slice_is (from->host, source->link->host)) {
@@ -166,6 +174,21 @@ to_router (lk_delivery *on_way, const lk_source *from, lk_frame_header *header)
     }
 }
 
+/*  A sender's own word for it counts for nothing. What goes to all that have
+ *  subscribed asks nobody for anything. */
+static void
+mark (lk_delivery *on_way, const lk_source *source, lk_frame_header *header)
+{
+    const bool is_neighbours =
+        source->from == LK_FROM_NEIGHBOUR || source->from == LK_FROM_REMOTE;
+    const bool privileged = lk_persons_are_privileged (source)
+                            && !lk_slice_is (header->to_parts.service, "*");
+    if (!is_neighbours && privileged != header->privileged) {
+        lk_frame_set_privileged (lk_part_data (on_way->frame), header,
+                                 privileged);
+    }
+}
+
 /*  True: it was a command to the router, and its source may be another now. */
 static bool
 take_message (lk_delivery *on_way, const lk_source *source,
@@ -176,6 +199,7 @@ take_message (lk_delivery *on_way, const lk_source *source,
     if (!is_taken (self, source, header)) {
         return false;
     }
+    mark (on_way, source, header);
     if (is_for_router (self, header)) {
         to_router (on_way, source, header);
         return true;

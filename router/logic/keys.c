@@ -32,19 +32,10 @@ lk_keys_refuse (lk_router *self, const lk_source *source,
     lk_router_answer (self, source, &answer);
 }
 
-static bool
-is_owner (const lk_router *self, const lk_source *source)
-{
-    return source->local->user == 0 || source->local->user == self->user;
-}
-
-/*  Why keys are not for that process, or not now; NULL: they are. */
+/*  Why there are none to be had; NULL: there are. */
 static const char *
-objection (const lk_router *self, const lk_source *source)
+objection (const lk_router *self)
 {
-    if (!is_owner (self, source)) {
-        return "keys are for root and the router's own user";
-    }
     return self->keyring.security == LK_SECURITY_NONE
                ? "router/security is none: there are no keys"
                : NULL;
@@ -167,7 +158,7 @@ lk_keys_teller_objection (lk_router *self, const lk_source *source,
 {
     const lk_local *other =
         lk_route_by_service (&self->route, lk_slice_of (keeper));
-    if (source->local->application || !is_owner (self, source)) {
+    if (source->local->application) {
         return "keys are told by services";
     }
     return other != NULL && other != source->local
@@ -224,7 +215,7 @@ lk_keys_on_invite (lk_router *self, const lk_source *source,
 {
     const int64_t minutes =
         lk_message_number (message, "minutes", MINUTES_DEFAULT);
-    const char *reason = objection (self, source);
+    const char *reason = objection (self);
     if (reason == NULL && self->keyring.security != LK_SECURITY_CURVE) {
         reason = "router/security is not curve: some connections are in clear";
     }
@@ -417,7 +408,7 @@ lk_keys_on_rotate (lk_router *self, const lk_source *source,
 {
     lk_curve_key key = {.host = ""};
     lk_problem problem;
-    const char *reason = objection (self, source);
+    const char *reason = objection (self);
     if (reason == NULL) {
         reason = make_own (self, &key, &problem);
     }

@@ -38,6 +38,7 @@ static void
 send_connect (lk_router *self, lk_mesh_link *link)
 {
     lk_message *message = lk_neighbour_introduction (self, "CONNECT");
+    lk_message_set_flag (message, "privileged", true);
     lk_router_send (self, &link->out, &message);
 }
 
@@ -77,6 +78,7 @@ read_party (const lk_message *message, lk_party *party)
     party->host = lk_message_text (message, "host");
     party->address = lk_message_text (message, "address");
     party->version = lk_message_text (message, "version");
+    party->privileged = lk_message_flag (message, "privileged");
     read_clients (message, &party->clients);
     return party->host != NULL && party->address != NULL
            && party->version != NULL
@@ -371,6 +373,7 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
     self->calls->met (self->shell, source->identity);
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     lk_message *accept = lk_neighbour_introduction (self, "ACCEPT");
+    lk_message_set_flag (accept, "privileged", true);
     lk_router_answer (self, source, &accept);
     if (!again) {
         lk_neighbour_step (self, link, LK_LINK_MET);

@@ -50,11 +50,9 @@ lk_router_deadline (const lk_router *self)
     const int64_t cache_ms = lk_cache_deadline (&self->cache);
     const int64_t first_ms = cache_ms < mesh_ms ? cache_ms : mesh_ms;
     const int64_t serve_ms = self->keyring.serve_ms;
-    const int64_t silent_ms =
-        self->route.far != NULL
-            ? self->route.far->far->heard_ms + LK_CLIENT_SILENT_MS
-            : INT64_MAX;
-    const int64_t end_ms = serve_ms < silent_ms ? serve_ms : silent_ms;
+    const int64_t far_ms =
+        lk_route_far_deadline (&self->route, self->now_ms, self->now_s);
+    const int64_t end_ms = serve_ms < far_ms ? serve_ms : far_ms;
     const int64_t next_ms = end_ms < first_ms ? end_ms : first_ms;
     return self->gossip_ms < next_ms ? self->gossip_ms : next_ms;
 }

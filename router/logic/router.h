@@ -22,6 +22,7 @@
 #include "refusals.h"
 #include "route.h"
 #include "source.h"
+#include "zones.h"
 
 #include "net/listener.h"
 
@@ -42,6 +43,10 @@ typedef struct {
     /*  Who is at the other end of a connection of another local process, by
      *  the kernel's word; false: it is over. */
     bool (*peer) (void *shell, const lk_identity *identity, lk_peer_cred *peer);
+
+    /*  All groups of that process, the primary one first: how many. */
+    size_t (*groups) (void *shell, const lk_peer_cred *peer,
+                      gid_t groups[LK_GROUPS_MAX]);
 
     /*  As whom a connection of another host was let in, or dialled, while what
      *  came over it is told; NULL: without keys. */
@@ -97,7 +102,8 @@ struct lk_router {
     char cluster_name[LK_HOST_LEN_MAX + 1]; /* as a service said it, or empty */
     uint64_t incarnation;
     uid_t user;     /* as which it runs: services are his, or root's */
-    int64_t now_ms; /* of this wake-up; the shell sets it */
+    int64_t now_ms; /* of this wake-up; the shell sets it, */
+    int64_t now_s;  /* and that by the wall clock, since 1970 */
     bool leaving;   /* no new links any more */
     lk_route route;
     lk_directory directory;
@@ -106,6 +112,7 @@ struct lk_router {
     lk_cache cache;
     lk_keyring keyring;
     lk_client_keys clients;
+    lk_zones zones;
     char clients_address[LK_ADDRESS_LEN_MAX + 1]; /* where those find us; "" */
     char clients_key[LK_CURVE_TEXT_SIZE];         /* ... and by which key */
     lk_finding finding;

@@ -8,6 +8,7 @@
 #include "callers.h"
 #include "deliver.h"
 #include "events.h"
+#include "persons.h"
 #include "undelivered.h"
 
 #include "net/log.h"
@@ -32,12 +33,14 @@ refuse (lk_router *self, const lk_source *source, const lk_message *request,
 }
 
 static void
-say_ready (lk_router *self, const lk_source *source, const lk_message *request)
+say_ready (lk_router *self, const lk_source *source, const lk_local *local,
+           const lk_message *request)
 {
     lk_message *message = lk_message_reply (request, "READY");
     lk_message_set_text (message, "host", self->host);
     lk_message_set_text (message, "version", LK_VERSION);
     lk_message_set_text (message, "address", self->address);
+    lk_persons_tell (self, &local->person, message);
     lk_router_answer (self, source, &message);
 }
 
@@ -107,8 +110,8 @@ objection (const lk_router *self, const lk_source *source,
 
 /*  What is wrong with a REGISTER; NULL: nothing. */
 static const char *
-complaint (const lk_router *self, const lk_source *source,
-           const lk_message *message, char *text, size_t size)
+complaint (lk_router *self, const lk_source *source, const lk_message *message,
+           lk_person *person, char text[LK_REASON_LEN_MAX + 1])
 {
     const char *service = lk_message_text (message, "service");
     const char *version = lk_message_text (message, "version");
@@ -130,8 +133,8 @@ complaint (const lk_router *self, const lk_source *source,
         return "no process number";
     }
     return source->side == LK_SIDE_CLIENTS
-               ? lk_callers_complaint (self, source, message)
-               : objection (self, source, message, text, size);
+               ? lk_callers_complaint (self, source, message, person, text)
+               : objection (self, source, message, text, LK_REASON_LEN_MAX + 1);
 }
 
 /*  Whether the name is in use by somebody who can be reached. */
@@ -161,11 +164,29 @@ is_taken (lk_router *self, const lk_source *source, const char *service,
     return true;
 }
 
+/*  What is wrong, or NULL. */
+static const char *
+subscribe (lk_router *self, lk_local *local, const lk_message *message)
+{
+    const char *command;
+    for (size_t i = 0;
+         (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {
+        if (!lk_persons_may_follow (local, command)) {
+            return LK_INVALID_NOT_YOURS;
+        }
+        if (lk_route_subscribe (&self->route, local, lk_slice_of (command))
+            != LK_OK) {
+            return "too many subscriptions, or one that is no command";
+        }
+    }
+    return NULL;
+}
+
 /*  Enters the session with what the message says; on failure nothing is
  *  left of it. */
 static const char *
 enter (lk_router *self, const lk_source *source, const lk_message *message,
-       lk_local **local_p)
+       const lk_person *person, lk_local **local_p)
 {
     const char *version = lk_message_text (message, "version");
     const lk_err error =
@@ -179,31 +200,27 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
     local->application = lk_message_flag (message, "application");
+    local->privileged = lk_message_flag (message, "privileged");
     local->user = user_of (self, source);
     if (local->user != 0 && local->user != self->user) {
         lk_route_charge_user (&self->route, local);
     }
-    const char *problem = source->side == LK_SIDE_CLIENTS
-                              ? lk_callers_enter (self, source, local)
-                              : NULL;
+    const char *problem = NULL;
+    if (source->side == LK_SIDE_CLIENTS) {
+        problem = lk_callers_enter (self, source, person, local);
+    } else {
+        lk_persons_enter_local (self, source, local);
+    }
+    if (problem == NULL) {
+        problem = subscribe (self, local, message);
+    }
+    if (problem == NULL && self->calls->watch (self->shell, local) != LK_OK) {
+        problem = "the process cannot be watched";
+    }
     if (problem != NULL) {
         lk_route_remove (&self->route, local);
-        return problem;
     }
-    const char *command;
-    for (size_t i = 0;
-         (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {
-        if (lk_route_subscribe (&self->route, local, lk_slice_of (command))
-            != LK_OK) {
-            lk_route_remove (&self->route, local);
-            return "too many subscriptions, or one that is no command";
-        }
-    }
-    if (self->calls->watch (self->shell, local) != LK_OK) {
-        lk_route_remove (&self->route, local);
-        return "the process cannot be watched";
-    }
-    return NULL;
+    return problem;
 }
 
 static void
@@ -217,16 +234,39 @@ present_all (lk_router *self, lk_local *local, const lk_message *message,
     }
 }
 
+/*  Its answer may have been lost; one of another machine may show another
+ *  credential. */
+static void
+register_again (lk_router *self, const lk_source *source,
+                const lk_message *message)
+{
+    char text[LK_REASON_LEN_MAX + 1];
+    const char *problem = NULL;
+    bool is_new = false;
+    if (source->side == LK_SIDE_CLIENTS) {
+        problem = lk_callers_renew (self, source, message, &is_new, text);
+    }
+    if (problem != NULL) {
+        refuse (self, source, message, problem);
+        return;
+    }
+    say_ready (self, source, source->local, message);
+    if (is_new) {
+        lk_events_local (self, source->local, "up", NULL);
+    }
+}
+
 void
 lk_session_register (lk_router *self, const lk_source *source,
                      const lk_message *message)
 {
     if (source->local != NULL) {
-        say_ready (self, source, message);
+        register_again (self, source, message);
         return;
     }
     char text[LK_REASON_LEN_MAX + 1];
-    const char *problem = complaint (self, source, message, text, sizeof text);
+    lk_person person = {.zone = ""};
+    const char *problem = complaint (self, source, message, &person, text);
     if (problem == NULL
         && is_taken (self, source, lk_message_text (message, "service"), text,
                      sizeof text)) {
@@ -234,7 +274,7 @@ lk_session_register (lk_router *self, const lk_source *source,
     }
     lk_local *local;
     if (problem == NULL) {
-        problem = enter (self, source, message, &local);
+        problem = enter (self, source, message, &person, &local);
     }
     if (problem != NULL) {
         refuse (self, source, message, problem);
@@ -243,7 +283,7 @@ lk_session_register (lk_router *self, const lk_source *source,
     LK_LOG (local->application ? LK_LOG_INFO : LK_LOG_NOTICE,
             "session: none -> up service=%s pid=%lu", local->service,
             (unsigned long) local->pid);
-    say_ready (self, source, message);
+    say_ready (self, source, local, message);
     present_all (self, local, message, "subscribe");
     lk_events_local (self, local, "up", NULL);
     lk_deliver_cached (self, local->service, self->host);
@@ -259,15 +299,19 @@ lk_session_subscribe (lk_router *self, const lk_source *source,
     for (size_t i = 0;
          (command = lk_message_item (message, "commands", i)) != NULL; i++) {
         const bool had = lk_route_subscribes (source->local, command);
-        const lk_err error = lk_route_subscribe (&self->route, source->local,
-                                                 lk_slice_of (command));
+        const lk_err error =
+            lk_persons_may_follow (source->local, command)
+                ? lk_route_subscribe (&self->route, source->local,
+                                      lk_slice_of (command))
+                : LK_DENIED;
         if (error != LK_OK) {
             self->count.broken++;
             lk_message *answer = lk_message_reply (message, "INVALID");
             lk_message_set_text (answer, "reason",
                                  error == LK_OVERLOADED
                                      ? "too many subscriptions"
-                                     : "that is no command");
+                                 : error == LK_DENIED ? LK_INVALID_NOT_YOURS
+                                                      : "that is no command");
             lk_router_send (self, &source->local->out, &answer);
             return;
         }

@@ -23,6 +23,10 @@ typedef enum {
     LK_FROM_GUEST = 64     /* a host that is invited, and has no keys yet */
 } lk_from;
 
+/*  Beside these, of a command: sessions of another zone than "default" may say
+ *  it, too. */
+#define LK_FROM_APART 512u
+
 typedef struct {
     lk_from from;
     lk_side side;

@@ -35,13 +35,19 @@ become_due (lk_ending *self)
     }
 }
 
+static lk_listener *
+listener_of (const lk_ending *self)
+{
+    return lk_locals_of (self->ends->locals, self->local->out.side);
+}
+
 /*  Takes what came; false: that ended the session. */
 static bool
 drain (lk_ending *self)
 {
     lk_ends *ends = self->ends;
     ends->draining = self;
-    lk_listener_drain (ends->listener);
+    lk_listener_drain (listener_of (self));
     return ends->draining != NULL;
 }
 
@@ -56,7 +62,7 @@ look (void *user)
         return;
     }
     const bool is_there =
-        lk_listener_is_there (self->ends->listener, &self->local->out.identity);
+        lk_listener_is_there (listener_of (self), &self->local->out.identity);
     if (is_there && now_ms < self->until_ms) {
         lk_timer_set (&self->look, now_ms + self->nap_ms);
         self->nap_ms *= 2;
@@ -125,7 +131,7 @@ lk_ends_tell (lk_ends *self)
 
 void
 lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop,
-              lk_listener *listener)
+              const lk_locals *locals)
 {
-    *self = (lk_ends) {.router = router, .loop = loop, .listener = listener};
+    *self = (lk_ends) {.router = router, .loop = loop, .locals = locals};
 }

@@ -12,6 +12,7 @@
 #ifndef LK_ENDS_H
 #define LK_ENDS_H
 
+#include "locals.h"
 #include "router.h"
 
 #include "net/loop.h"
@@ -24,13 +25,13 @@ typedef struct lk_ending lk_ending;
 typedef struct {
     lk_router *router;
     lk_loop *loop;
-    lk_listener *listener; /* of local processes */
-    lk_ending *due;        /* over, and not told yet */
-    lk_ending *draining;   /* whose last words are taken; or NULL */
+    const lk_locals *locals; /* where they connect to */
+    lk_ending *due;          /* over, and not told yet */
+    lk_ending *draining;     /* whose last words are taken; or NULL */
 } lk_ends;
 
 void lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop,
-                   lk_listener *listener);
+                   const lk_locals *locals);
 
 /*  Begins to watch the process of a session, for local->watch; LK_UNKNOWN and
  *  errno if there is none. Ends that. */

@@ -33,6 +33,8 @@ static const struct option options[] = {
     {"endpoint", required_argument, NULL, LK_ARGUMENT_KEY},
     {"mode", required_argument, NULL, LK_ARGUMENT_KEY},
     {"group", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"admin-endpoint", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"admin-group", required_argument, NULL, LK_ARGUMENT_KEY},
     {"neighbour", required_argument, NULL, LK_ARGUMENT_KEY},
     {"plugin", required_argument, NULL, LK_ARGUMENT_KEY},
     {"plugin-dir", required_argument, NULL, LK_ARGUMENT_KEY},
@@ -66,6 +68,11 @@ static const char usage[] =
     "                         (" LK_PATH_ENDPOINT ")\n"
     "  --mode OCTAL           of that file (0660)\n"
     "  --group GROUP          of that file\n"
+    "  --admin-endpoint ipc://PATH   for admins (that of --endpoint, with "
+    "-admin\n"
+    "                         behind it)\n"
+    "  --admin-group GROUP    of that file (lockkeeper-admin, if there is "
+    "one)\n"
     "  --neighbour A:PORT     another router; once for each\n"
     "  --plugin NAME          a service in this process, such as lock; once\n"
     "                         for each\n"

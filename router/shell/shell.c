@@ -14,6 +14,7 @@
 #include "forward.h"
 #include "gossip.h"
 #include "hosted.h"
+#include "locals.h"
 #include "lost.h"
 #include "manager.h"
 #include "neighbour.h"
@@ -35,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -56,8 +58,8 @@ enum { ENDED_MANY = 500 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local; /* processes of this host */
-    lk_listener *mesh;  /* other routers */
+    lk_locals locals;  /* processes of this host */
+    lk_listener *mesh; /* other routers */
     lk_announcer announcer;
     lk_listener *clients; /* applications on other machines; NULL: they do not
                              come */
@@ -82,6 +84,7 @@ static lk_router *
 woken (lk_shell *self)
 {
     self->router.now_ms = lk_clock_ms ();
+    self->router.now_s = (int64_t) time (NULL);
     return &self->router;
 }
 
@@ -175,7 +178,8 @@ watch_process (void *shell, lk_local *local)
                         (unsigned long) local->pid);
     } else {
         lk_newcomers_strike (
-            lk_listener_fd (self->local, &local->out.identity));
+            lk_listener_fd (lk_locals_of (&self->locals, local->out.side),
+                            &local->out.identity));
     }
     return error;
 }
@@ -195,7 +199,14 @@ static bool
 find_peer (void *shell, const lk_identity *identity, lk_peer_cred *peer)
 {
     const lk_shell *self = shell;
-    return lk_listener_peer (self->local, identity, peer);
+    return lk_locals_peer (&self->locals, identity, peer);
+}
+
+static size_t
+find_groups (void *shell, const lk_peer_cred *peer, gid_t groups[LK_GROUPS_MAX])
+{
+    (void) shell;
+    return lk_locals_groups (peer, groups);
 }
 
 /*  Hosted services first. */
@@ -239,6 +250,8 @@ reload (void *shell)
     }
     lk_log_set_level (options.log_level);
     lk_neighbour_configure (&self->router, options.neighbour);
+    lk_zones_set_local (&self->router.zones, options.local_zone,
+                        options.local_zone_count);
     self->router.cache.limits = options.cache;
     lk_log_notice ("config: reloaded");
     if (!self->stopping) {
@@ -253,7 +266,9 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
 {
     switch (hop->side) {
     case LK_SIDE_LOCAL:
-        return lk_listener_send (self->local, &hop->identity, part);
+    case LK_SIDE_ADMIN:
+        return lk_listener_send (lk_locals_of (&self->locals, hop->side),
+                                 &hop->identity, part);
     case LK_SIDE_MESH:
         return lk_listener_send (self->mesh, &hop->identity, part);
     case LK_SIDE_CLIENTS:
@@ -269,6 +284,7 @@ hang_up (lk_shell *self, const lk_hop *hop)
 {
     switch (hop->side) {
     case LK_SIDE_LOCAL:   /* by the end of its session */
+    case LK_SIDE_ADMIN:   /* likewise */
     case LK_SIDE_MESH:    /* of its link */
     case LK_SIDE_CLIENTS: /* by its silence */
         break;
@@ -335,7 +351,7 @@ static void
 flush_all (lk_shell *self)
 {
     if (flush_pass (self, false)) {
-        lk_listener_drain (self->local);
+        lk_locals_drain (&self->locals);
         lk_listener_drain (self->mesh);
         if (self->clients != NULL) {
             lk_listener_drain (self->clients);
@@ -395,6 +411,18 @@ static void
 take_broken (void *user, const lk_identity *from)
 {
     lk_forward_broken (woken (user), LK_SIDE_LOCAL, from, "not one frame");
+}
+
+static void
+take_admin_frame (void *user, const lk_identity *from, lk_part *frame)
+{
+    lk_forward_frame (woken (user), LK_SIDE_ADMIN, from, frame);
+}
+
+static void
+take_admin_broken (void *user, const lk_identity *from)
+{
+    lk_forward_broken (woken (user), LK_SIDE_ADMIN, from, "not one frame");
 }
 
 static void
@@ -538,6 +566,7 @@ static const lk_router_calls calls = {
     .watch = watch_process,
     .unwatch = unwatch_process,
     .peer = find_peer,
+    .groups = find_groups,
     .user = user_of,
     .met = met,
     .client = key_of_caller,
@@ -548,9 +577,9 @@ static const lk_router_calls calls = {
     .reload = reload,
 };
 
-static const lk_listener_calls local_calls = {
-    .frame = take_frame,
-    .broken = take_broken,
+static const lk_locals_calls local_calls = {
+    .plain = {.frame = take_frame, .broken = take_broken},
+    .admin = {.frame = take_admin_frame, .broken = take_admin_broken},
 };
 
 static const lk_listener_calls mesh_calls = {
@@ -592,8 +621,8 @@ static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
 {
-    self->local = lk_listener_new (self->loop, &local_calls, self);
-    lk_ends_init (&self->ends, &self->router, self->loop, self->local);
+    lk_locals_init (&self->locals, self->loop, &local_calls, self, options);
+    lk_ends_init (&self->ends, &self->router, self->loop, &self->locals);
     self->mesh = lk_listener_new (self->loop, &mesh_calls, self);
     lk_err error = lk_authentication_open (&self->authentication, self->loop,
                                            options, problem);
@@ -604,8 +633,7 @@ open_sockets (lk_shell *self, const lk_router_options *options,
         error = bind_clients (self, options, problem);
     }
     if (error == LK_OK) {
-        error = lk_listener_bind (self->local, options->endpoint, options->mode,
-                                  options->group, problem);
+        error = lk_locals_bind (&self->locals, options, problem);
     }
     return error;
 }
@@ -684,6 +712,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
+        lk_zones_set_local (&self->router.zones, options->local_zone,
+                            options->local_zone_count);
         tell_clients_address (self);
         lk_announcer_begin (&self->announcer, self->loop, &self->router,
                             (int) options->beacon);
@@ -711,7 +741,7 @@ close_all (lk_shell *self)
     lk_timer_clear (&self->timer);
     lk_timer_clear (&self->newcomers);
     lk_loop_remove_hook (self->loop, &self->hook);
-    lk_listener_destroy (&self->local, LINGER_MS);
+    lk_locals_destroy (&self->locals, LINGER_MS);
     lk_listener_destroy (&self->mesh, LINGER_MS);
     lk_listener_destroy (&self->clients, LINGER_MS);
     lk_authentication_clear (&self->authentication);

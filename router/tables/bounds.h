@@ -14,8 +14,10 @@
 #define LK_CLIENT_SESSIONS_OF_KEY_MAX 10000 /* of one of these machines */
 #define LK_CLIENT_SILENT_MS 60000           /* until such a session is over */
 #define LK_SUBSCRIPTIONS_MAX 64             /* of one of them */
-#define LK_REMOTES_MAX 1024   /* services known of one other host */
-#define LK_STRANGERS_MAX 1000 /* unregistered ones with answers under way, */
+#define LK_GROUPS_MAX 256       /* of a process, that are looked at */
+#define LK_CREDENTIAL_LATE_S 60 /* until a session without one is cut off */
+#define LK_REMOTES_MAX 1024     /* services known of one other host */
+#define LK_STRANGERS_MAX 1000   /* unregistered ones with answers under way, */
 #define LK_STRANGER_SIZE_MAX 4096 /* of so many bytes, to each, */
 #define LK_STRANGER_BODY_MAX 8192 /* and of what they say */
 #define LK_VERSION_LEN_MAX 31     /* of a service's version */

@@ -16,12 +16,13 @@
 
 typedef enum {
     LK_SIDE_LOCAL,  /* processes of this host */
+    LK_SIDE_ADMIN,  /* likewise, by the endpoint of admins */
     LK_SIDE_MESH,   /* other routers */
     LK_SIDE_HOSTED, /* services in this very process */
     LK_SIDE_CLIENTS /* applications on other machines */
 } lk_side;
 
-#define LK_SIDE_COUNT 4
+#define LK_SIDE_COUNT 5
 
 typedef struct lk_hop lk_hop;
 typedef struct lk_hops lk_hops;

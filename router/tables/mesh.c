@@ -145,6 +145,7 @@ take_peer (lk_mesh_link *self, const lk_party *peer, int64_t now_ms)
     snprintf (self->claim, sizeof self->claim, "%s", peer->address);
     self->incarnation = peer->incarnation;
     self->clients = peer->clients;
+    self->privileged = peer->privileged;
     self->heard_ms = now_ms;
 }
 

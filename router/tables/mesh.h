@@ -88,6 +88,7 @@ typedef struct {
     char version[LK_VERSION_LEN_MAX + 1];
     uint64_t incarnation; /* its last known process */
     lk_clients_port clients;
+    bool privileged; /* it knows the flag of that name */
     bool met;
     lk_identity met_by; /* its connection to us, while met, */
     bool is_left;       /* which is over */
@@ -151,6 +152,7 @@ typedef struct {
     const char *version;
     uint64_t incarnation;
     lk_clients_port clients;
+    bool privileged; /* it knows the flag of that name */
 } lk_party;
 
 typedef enum {

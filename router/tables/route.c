@@ -13,10 +13,14 @@
 #include <string.h>
 #include <utlist.h>
 
+/*  So often ends of credentials are looked for at least. */
+#define LOOK_S 60
+
 void
 lk_route_init (lk_route *self)
 {
-    *self = (lk_route) {.budget = {.most = LK_HOST_SIZE_MAX}};
+    *self = (lk_route) {.budget = {.most = LK_HOST_SIZE_MAX},
+                        .far_until_s = INT64_MAX};
 }
 
 void
@@ -133,6 +137,41 @@ lk_route_hear_far (lk_route *self, lk_local *local, int64_t now_ms)
     local->far->heard_ms = now_ms;
     DL_DELETE2 (self->far, local, far_prev, far_next);
     DL_APPEND2 (self->far, local, far_prev, far_next);
+}
+
+void
+lk_route_note_until (lk_route *self, const lk_local *local)
+{
+    const int64_t until = local->person.until;
+    if (until != 0 && until < self->far_until_s) {
+        self->far_until_s = until;
+    }
+}
+
+void
+lk_route_find_until (lk_route *self)
+{
+    const lk_local *local;
+    self->far_until_s = INT64_MAX;
+    DL_FOREACH2 (self->far, local, far_next) {
+        lk_route_note_until (self, local);
+    }
+}
+
+/*  The clock may be set, or stand still for a while. */
+int64_t
+lk_route_far_deadline (const lk_route *self, int64_t now_ms, int64_t now_s)
+{
+    int64_t deadline_ms = self->far != NULL
+                              ? self->far->far->heard_ms + LK_CLIENT_SILENT_MS
+                              : INT64_MAX;
+    if (self->far_until_s != INT64_MAX) {
+        const int64_t left_s = self->far_until_s - now_s + LK_CREDENTIAL_LATE_S;
+        const int64_t look_ms =
+            now_ms + 1000 * (left_s < LOOK_S ? left_s : LOOK_S);
+        deadline_ms = look_ms < deadline_ms ? look_ms : deadline_ms;
+    }
+    return deadline_ms;
 }
 
 static void

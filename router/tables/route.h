@@ -12,6 +12,7 @@
 
 #include "bounds.h"
 #include "hop.h"
+#include "person.h"
 
 #include "settings/common.h"
 #include "util/map.h"
@@ -36,8 +37,10 @@ struct lk_local {
     char version[LK_VERSION_LEN_MAX + 1];
     uint32_t pid;
     bool application; /* told to this host only */
+    bool privileged;  /* it knows the flag of that name */
     uid_t user;       /* by the kernel's word */
-    lk_user *payer;   /* of what waits for it; NULL: the host alone */
+    lk_person person;
+    lk_user *payer; /* of what waits for it; NULL: the host alone */
     lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
     size_t topic_count;
     lk_local_far *far;             /* NULL: a process of this host */
@@ -82,6 +85,7 @@ typedef struct {
     lk_local *by_service; /* in the order of their coming */
     lk_local *far;        /* of these, applications on other machines: */
     size_t far_count;     /* who was silent longest first */
+    int64_t far_until_s;  /* no credential of theirs ends before; INT64_MAX */
     lk_machine *machines;
     lk_topic *topics;
     lk_user *users;
@@ -102,6 +106,16 @@ lk_err lk_route_add (lk_route *self, lk_side side, const lk_identity *identity,
 lk_err lk_route_set_far (lk_route *self, lk_local *local,
                          const lk_client_key *key, int64_t now_ms)
     __attribute__ ((warn_unused_result));
+
+/*  Notes when the credential of one ends; finds the earliest such end of all
+ *  that are there. */
+void lk_route_note_until (lk_route *self, const lk_local *local);
+void lk_route_find_until (lk_route *self);
+
+/*  When the first of those is silent for too long, or is to be cut off since
+ *  its credential has ended, or that is to be looked at: INT64_MAX: never. */
+int64_t lk_route_far_deadline (const lk_route *self, int64_t now_ms,
+                               int64_t now_s);
 
 /*  Such a one was heard. */
 void lk_route_hear_far (lk_route *self, lk_local *local, int64_t now_ms);

@@ -85,6 +85,7 @@ send_register (lk_attach *self)
     lk_message_set_text (message, "version", self->version);
     lk_message_set_number (message, "pid", getpid ());
     lk_message_set_flag (message, "application", self->is_application);
+    lk_message_set_true (message, "privileged", !self->is_application);
     for (size_t i = 0; i < self->subscription_count; i++) {
         lk_message_add_item (message, "subscribe", self->subscriptions[i]);
     }

@@ -193,6 +193,22 @@ lk_endpoint_find_group (const char *group, gid_t *gid, lk_problem *problem)
     return LK_OK;
 }
 
+bool
+lk_endpoint_may_give_to (const char *group)
+{
+    gid_t wanted, ours[NGROUPS_MAX];
+    lk_problem problem;
+    if (lk_endpoint_find_group (group, &wanted, &problem) != LK_OK) {
+        return false;
+    }
+    const int count = getgroups (NGROUPS_MAX, ours);
+    int i = 0;
+    while (i < count && ours[i] != wanted) {
+        i++;
+    }
+    return geteuid () == 0 || getegid () == wanted || i < count;
+}
+
 /*  -------------------------------------------------------- alive or not */
 
 #define PROBE_MS 2000 /* for who is there to take the connection */

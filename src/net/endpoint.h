@@ -39,6 +39,9 @@ void lk_endpoint_why_not (const char *list, lk_problem *problem);
 lk_err lk_endpoint_find_group (const char *group, gid_t *gid,
                                lk_problem *problem);
 
+/*  Whether there is such a group, and we may make it that of a file. */
+bool lk_endpoint_may_give_to (const char *group);
+
 /*  Whether there is something at ipc://PATH that we may connect to: 0, or
  *  errno (ENOENT, EACCES). Does not look whether anybody listens. */
 int lk_endpoint_absence (const char *endpoint);

@@ -140,12 +140,14 @@ read_peer (const char *text, lk_peer_cred *peer)
 {
     const char *pid = text ? strrchr (text, ':') : NULL;
     const char *uid = text ? strchr (text, ':') : NULL;
+    const char *gid = uid ? strchr (uid + 1, ':') : NULL;
 
-    if (!pid || uid == pid) {
+    if (!gid || gid == pid) {
         return false;
     }
     *peer = (lk_peer_cred) {.pid = (pid_t) strtol (pid + 1, NULL, 10),
-                            .uid = (uid_t) strtoul (uid + 1, NULL, 10)};
+                            .uid = (uid_t) strtoul (uid + 1, NULL, 10),
+                            .gid = (gid_t) strtoul (gid + 1, NULL, 10)};
     return true;
 }
 

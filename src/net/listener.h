@@ -25,6 +25,7 @@ typedef struct lk_listener lk_listener;
 typedef struct {
     pid_t pid; /* 0: we cannot see it, it is of another pid namespace */
     uid_t uid;
+    gid_t gid;
 } lk_peer_cred;
 
 /*  Called from the loop and lk_listener_drain alone. They may send, and

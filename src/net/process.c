@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,4 +71,35 @@ lk_process_describe (int64_t pid, lk_process_look *look)
     read_command (pid, look);
     read_arguments (pid, look);
     return true;
+}
+
+/*  -------------------------------------------------------- groups */
+
+/*  The numbers behind a name, ahead of the end of its line. */
+static size_t
+read_ids (const char *text, const char *name, gid_t *ids, size_t most)
+{
+    const char *at = strstr (text, name);
+    size_t count = 0;
+    at = at != NULL ? at + strlen (name) : "";
+    while (count < most && *(at += strspn (at, "\t ")) >= '0' && *at <= '9') {
+        char *end;
+        ids[count++] = (gid_t) strtoul (at, &end, 10);
+        at = end;
+    }
+    return count;
+}
+
+/*  The second of its user ids is that by which it acts. */
+size_t
+lk_process_groups (int64_t pid, uid_t user, gid_t *groups, size_t most)
+{
+    char text[8192];
+    gid_t ids[2];
+    const size_t size =
+        pid > 0 ? read_some (pid, "status", text, sizeof text - 1) : 0;
+    text[size] = '\0';
+    return read_ids (text, "\nUid:", ids, 2) == 2 && ids[1] == user
+               ? read_ids (text, "\nGroups:", groups, most)
+               : 0;
 }

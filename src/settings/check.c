@@ -114,11 +114,11 @@ check_folders (lk_config *config, const lk_router_options *router,
 }
 
 static void
-check_group (lk_config *config, const char *group)
+check_group (lk_config *config, const char *key, const char *group)
 {
     const bool number = group[strspn (group, "0123456789")] == '\0';
     if (!number && getgrnam (group) == NULL) {
-        lk_config_complain (config, "router/group",
+        lk_config_complain (config, key,
                             "there is no group '%s': addgroup --system %s, or "
                             "name another one",
                             group, group);
@@ -210,7 +210,10 @@ lk_settings_check (lk_config *config, const lk_router_options *router,
 {
     check_files (config);
     if (router->group[0] != '\0') {
-        check_group (config, router->group);
+        check_group (config, "router/group", router->group);
+    }
+    if (router->admin_group[0] != '\0') {
+        check_group (config, "router/admin-group", router->admin_group);
     }
     check_identity (config, router);
     for (size_t i = 0; router->neighbour[i] != NULL; i++) {

@@ -12,11 +12,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
 /*  Files beside the identity. */
 #define NEIGHBOURS "neighbours"
 #define KEYS "keys"
 #define CLIENTS_KEYS "clients-keys"
+
+/*  Behind the endpoint. */
+#define ADMIN "-admin"
 
 /*  -------------------------------------------------------- reading */
 
@@ -98,6 +102,23 @@ read_clients (lk_router_options *self, lk_config *config)
     }
 }
 
+/*  By default beside the other one, unless that leaves no room for it in the
+ *  name of a socket. */
+static void
+read_admin (lk_router_options *self, const lk_config *config)
+{
+    const size_t most = sizeof ((struct sockaddr_un *) NULL)->sun_path
+                        - sizeof ADMIN + sizeof LK_IPC - 1;
+    read_text (self->admin_endpoint, sizeof self->admin_endpoint, config,
+               "router/admin-endpoint");
+    read_text (self->admin_group, sizeof self->admin_group, config,
+               "router/admin-group");
+    if (self->admin_endpoint[0] == '\0' && strlen (self->endpoint) <= most) {
+        snprintf (self->admin_endpoint, sizeof self->admin_endpoint,
+                  "%.*s" ADMIN, (int) most, self->endpoint);
+    }
+}
+
 /*  An item of a list is there as well, before that place. */
 static bool
 is_twice (const lk_config *config, const char *key, size_t place)
@@ -176,6 +197,12 @@ check_endpoints (const lk_router_options *self, lk_config *config)
     if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
         lk_config_refuse (config, "router/endpoint", 0, "ipc://PATH");
     }
+    if (self->admin_endpoint[0] != '\0'
+        && (lk_endpoint_check (self->admin_endpoint, LK_IPC, NULL) != LK_OK
+            || strcmp (self->admin_endpoint, self->endpoint) == 0)) {
+        lk_config_refuse (config, "router/admin-endpoint", 0,
+                          "ipc://PATH, another one than router/endpoint");
+    }
     check_port (config, "router/listen", self->listen);
     check_port (config, "router/listen-curve", self->listen_curve);
     check_port (config, "router/listen-clients", self->listen_clients);
@@ -198,6 +225,7 @@ lk_router_options_read (lk_router_options *self, lk_config *config,
     read_text (self->address, sizeof self->address, config, "router/address");
     read_text (self->endpoint, sizeof self->endpoint, config,
                "router/endpoint");
+    read_admin (self, config);
     read_text (self->plugin_dir, sizeof self->plugin_dir, config,
                "router/plugin-dir");
     read_text (self->group, sizeof self->group, config, "router/group");
@@ -217,6 +245,7 @@ lk_router_options_read (lk_router_options *self, lk_config *config,
     read_security (self, config);
     read_clients (self, config);
     check_endpoints (self, config);
+    self->local_zone_count = lk_local_zones_read (self->local_zone, config);
     read_neighbours (self, config);
     read_plugins (self, config);
     return lk_config_verdict (config, before, problem);

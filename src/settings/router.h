@@ -12,6 +12,7 @@
 
 #include "net/config.h"
 #include "net/log.h"
+#include "settings/local_zones.h"
 #include <lockkeeper/message.h>
 
 #include <limits.h>
@@ -50,6 +51,10 @@ typedef struct {
     char endpoint[PATH_MAX];              /* ipc://... */
     mode_t mode;
     char group[64];
+    char admin_endpoint[PATH_MAX]; /* likewise; empty: there is none */
+    char admin_group[64];          /* empty: by default */
+    lk_local_zone local_zone[LK_LOCAL_ZONES_MAX];
+    size_t local_zone_count;
     int64_t dead_after_ms;
     lk_cache_limits cache;
     lk_log_level log_level;

@@ -24,6 +24,10 @@
 /*  How REFUSE says that the name is in use; the reason begins with it. */
 #define LK_REFUSE_TAKEN "name is taken"
 
+/*  Why REFUSE is said to an application on another machine that shows nothing
+ *  but a key which the settings do not have. */
+#define LK_REFUSE_NO_CREDENTIAL "log in first"
+
 /*  Why REFUSE is said to an ALIVE, by a router that has not met its sender, or
  *  has closed that link meanwhile. */
 #define LK_REFUSE_UNMET "not connected"

@@ -64,6 +64,14 @@ find_peer (void *user, const lk_identity *identity, lk_peer_cred *peer)
     return last != '7';
 }
 
+static size_t
+find_groups (void *user, const lk_peer_cred *peer, gid_t groups[LK_GROUPS_MAX])
+{
+    (void) user;
+    groups[0] = peer->gid;
+    return 1;
+}
+
 static bool
 reach (void *user, lk_hop *hop)
 {
@@ -133,6 +141,7 @@ static const lk_router_calls calls = {
     .watch = watch,
     .unwatch = unwatch,
     .peer = find_peer,
+    .groups = find_groups,
     .user = user_of,
     .met = met,
     .client = client_of,

@@ -563,10 +563,6 @@ START_TEST (stop_and_shutdown)
     say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "STOP", "{}");
     ck_assert_int_eq (stopped, 1);
     assert_next (out, "");
-    say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "SHUTDOWN", "{}");
-    ck_assert_int_eq (stopped, 1);
-    assert_next ("a", "router@h1 > a@h1 INVALID 42 {\"reason\":\"the whole "
-                      "cluster is shut down by root alone\"}");
     say (LK_SIDE_LOCAL, "root", "root@h1", "router@.", "SHUTDOWN", "{}");
     ck_assert_int_eq (stopped, 2);
     assert_next (out, "router@h1 > router@. SHUTDOWN 0");

@@ -203,6 +203,24 @@ START_TEST (writes_no_nonsense)
 }
 END_TEST
 
+/*  Its router sets it, or takes it off; nothing else changes by that. */
+START_TEST (privileged)
+{
+    add ("lock@h2", 5, "{\"a\":1}");
+    ck_assert_int_eq (first (), LK_FRAME_MESSAGE);
+    ck_assert (!header.privileged);
+    lk_frame_set_crossed (frame.data, &header);
+    lk_frame_set_privileged (frame.data, &header, true);
+    ck_assert_int_eq (first (), LK_FRAME_MESSAGE);
+    ck_assert (header.privileged && header.crossed);
+    lk_frame_set_privileged (frame.data, &header, false);
+    ck_assert (!header.privileged);
+    ck_assert_int_eq (first (), LK_FRAME_MESSAGE);
+    ck_assert (!header.privileged && header.crossed);
+    ck_assert_int_eq (header.body_kind, LK_BODY_JSON);
+}
+END_TEST
+
 /*  -------------------------------------------------------- broken frames */
 
 static const struct {
@@ -216,7 +234,7 @@ static const struct {
     {2, 2, "another version of the protocol"},
     {3, 3, "a body of an unknown kind"},
     {3, 0, "the body is not of its kind"},
-    {3, 9, "reserved bits are set"},
+    {3, 17, "reserved bits are set"},
     {3, 0x81, "reserved bits are set"},
     {4, 1, "cut short"},
     {7, 42, "cut short"},
@@ -415,6 +433,7 @@ main (void)
 {
     TCase *tests = tcase_create ("frame");
     tcase_add_checked_fixture (tests, NULL, tear_down);
+    tcase_add_test (tests, privileged);
     tcase_add_test (tests, walk);
     tcase_add_test (tests, packed);
     tcase_add_test (tests, crossed_in_place);

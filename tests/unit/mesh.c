@@ -16,10 +16,22 @@
 enum { DEAD_AFTER = 1000, NOW = 5000, LIVE = LK_DO_LIVE | LK_DO_INTRODUCE };
 
 static lk_mesh mesh;
-static const lk_party own = {"h1", "10.0.0.1:1", "1", 11};
-static const lk_party h2 = {"h2", "10.0.0.2:1", "1", 22};
-static const lk_party h2_again = {"h2", "10.0.0.2:1", "1", 23};
-static const lk_party h2_elsewhere = {"h2", "10.0.0.9:1", "1", 29};
+static const lk_party own = {.host = "h1",
+                             .address = "10.0.0.1:1",
+                             .version = "1",
+                             .incarnation = 11};
+static const lk_party h2 = {.host = "h2",
+                            .address = "10.0.0.2:1",
+                            .version = "1",
+                            .incarnation = 22};
+static const lk_party h2_again = {.host = "h2",
+                                  .address = "10.0.0.2:1",
+                                  .version = "1",
+                                  .incarnation = 23};
+static const lk_party h2_elsewhere = {.host = "h2",
+                                      .address = "10.0.0.9:1",
+                                      .version = "1",
+                                      .incarnation = 29};
 
 static void
 set_up (void)
@@ -93,7 +105,10 @@ START_TEST (goes_live_whoever_is_first)
     live ("10.0.0.2:1", &h2, "in2");
     assert_count (2, 2);
 
-    static const lk_party h3 = {"h3", "10.0.0.3:1", "1", 33};
+    static const lk_party h3 = {.host = "h3",
+                                .address = "10.0.0.3:1",
+                                .version = "1",
+                                .incarnation = 33};
     lk_mesh_link *link = asking ("10.0.0.3:1");
     ck_assert_uint_eq (accepted (link, &h3), 0);
     ck_assert_int_eq (link->state, LK_LINK_ACCEPTED);
@@ -254,8 +269,14 @@ END_TEST
 START_TEST (connect_is_judged)
 {
     lk_mesh_link *found;
-    static const lk_party namesake = {"h1", "10.0.0.7:1", "1", 77};
-    static const lk_party ourselves = {"h1", "10.0.0.1:1", "1", 11};
+    static const lk_party namesake = {.host = "h1",
+                                      .address = "10.0.0.7:1",
+                                      .version = "1",
+                                      .incarnation = 77};
+    static const lk_party ourselves = {.host = "h1",
+                                       .address = "10.0.0.1:1",
+                                       .version = "1",
+                                       .incarnation = 11};
     ck_assert_int_eq (lk_mesh_judge (&mesh, &own, &namesake, &found),
                       LK_MEET_NAMESAKE);
     ck_assert_int_eq (lk_mesh_judge (&mesh, &own, &ourselves, &found),
@@ -288,7 +309,10 @@ END_TEST
 START_TEST (own_address_is_dropped_for_good)
 {
     lk_mesh_link *link = asking ("10.0.0.1:1");
-    static const lk_party ourselves = {"h1", "10.0.0.1:1", "1", 11};
+    static const lk_party ourselves = {.host = "h1",
+                                       .address = "10.0.0.1:1",
+                                       .version = "1",
+                                       .incarnation = 11};
     ck_assert_uint_eq (accepted (link, &ourselves), LK_DO_CLOSE);
     ck_assert_int_eq (link->state, LK_LINK_OURSELVES);
     ck_assert_int_eq (lk_mesh_deadline (&mesh), INT64_MAX);

@@ -82,6 +82,16 @@ find_peer (void *shell, const lk_identity *identity, lk_peer_cred *peer)
     return strcmp (name, "over") != 0;
 }
 
+/*  Beside the primary one, "userN" alone has group 50. */
+static inline size_t
+find_groups (void *shell, const lk_peer_cred *peer, gid_t groups[LK_GROUPS_MAX])
+{
+    (void) shell;
+    groups[0] = peer->gid;
+    groups[1] = 50;
+    return peer->uid == 1000 ? 2 : 1;
+}
+
 static inline bool
 reach (void *shell, lk_hop *hop)
 {
@@ -163,6 +173,7 @@ static const lk_router_calls calls = {
     .watch = watch,
     .unwatch = unwatch,
     .peer = find_peer,
+    .groups = find_groups,
     .user = user_of,
     .met = met,
     .client = client_of,

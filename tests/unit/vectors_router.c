@@ -486,6 +486,23 @@ START_TEST (another_machine)
 }
 END_TEST
 
+START_TEST (by_a_credential)
+{
+    start_lock (4020);
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "SUBSCRIBE",
+         "{\"commands\":[\"STATUS\"]}");
+    drain ("lock");
+    caller_key = json_string_value (
+        json_object_get (lk_vector_find ("status-far")->body, "key"));
+    router.now_s = 1795042600;
+    hear (LK_SIDE_LOCAL, "lock", "clientkeys-zones");
+    is_quiet ("lock");
+    hear (LK_SIDE_CLIENTS, "far", "register-credential");
+    says ("far", "ready-credential");
+    says ("lock", "status-credential");
+}
+END_TEST
+
 START_TEST (keys_of_hosts)
 {
     have_keys ();
@@ -731,6 +748,7 @@ main (void)
     TCase *h2 = tcase_create ("h2");
     tcase_add_checked_fixture (h2, set_up_h2, tear_down);
     tcase_add_test (h1, another_machine);
+    tcase_add_test (h1, by_a_credential);
     tcase_add_test (h1, keys_of_hosts);
     tcase_add_test (h1, keys_are_withdrawn);
     tcase_add_test (h1, from_the_pair_of_all);

@@ -100,6 +100,13 @@ def write(name, about, to, sender, command, serial=0, body=None,
 R1, R2, G1, APP, LOCK1 = ("router@h1", "router@h2", "greeter@h1",
                           "backup-4711@h1", "lock@h1")
 #   On another machine, by the second key.
+ISSUER = "d04ab232742bb4ab3a1368bd4615e4e6d0224ab71a016baf8520a332c9778737"
+CREDENTIAL = ("lockkeeper-credential-1 red alice operator " + PUBLIC2
+              + " 1795000000 1795043200 1795000000 5d3c8a9e01f72b64 "
+              + ISSUER
+              + " bb75e6b3b51ad09499fdfe89210d204999f34d69ae73a53b76a731c3a5889e"
+              "870228b2387c2b1107f4d3c065666befb961b58d8f1926723c9d17514bec739a"
+              "0d")
 FARNAME = "far-bb88471d65e2659b-backup-4711"
 FAR = FARNAME + "@h1"
 HOST1 = {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
@@ -124,7 +131,8 @@ BUS = [
       "subscribe": ["CLUSTERUP", "CLUSTERDOWN", "CLUSTERCOMPLETE",
                     "CLUSTERINCOMPLETE"]}),
     ("ready", "the router takes it in", "greeter@.", R1, "READY", 1,
-     {"host": "h1", "version": "0.1.0", "address": "10.0.0.1:7200"}),
+     {"host": "h1", "version": "0.1.0", "address": "10.0.0.1:7200",
+      "role": "admin"}),
     ("refuse", "the router does not take it in", "greeter@.", R1, "REFUSE",
      1, {"reason": "name is taken by process 4711"}),
     ("unregister", "a service leaves", "router@.", G1, "UNREGISTER", 2),
@@ -211,13 +219,31 @@ BUS = [
                      "accepted": ["h1 " + PUBLIC, "h2 " + PUBLIC2]}),
     ("clientkeys", "other machines whose applications may come", "router@.",
      LOCK1, "CLIENTKEYS", 0, {"keys": ["m1 " + PUBLIC2]}),
+    ("clientkeys-zones", "whose credentials count", "router@.", LOCK1,
+     "CLIENTKEYS", 0,
+     {"zones": ["red locks=1000"], "issuers": ["red " + ISSUER],
+      "revoked": ["00000000000000ff 1795043200"]}),
     ("register-far", "an application on such a machine registers", "router@.",
      FARNAME + "@.", "REGISTER", 1,
      {"service": FARNAME, "version": "0.1.0", "pid": 4711,
       "application": True}),
+    ("register-credential", "one that shows who it is", "router@.",
+     FARNAME + "@.", "REGISTER", 1,
+     {"service": FARNAME, "version": "0.1.0", "pid": 4711,
+      "application": True, "credential": CREDENTIAL}),
+    ("ready-credential", "it is taken in, ten minutes ahead of its end",
+     FARNAME + "@.", R1, "READY", 1,
+     {"host": "h1", "version": "0.1.0", "address": "10.0.0.1:7200",
+      "zone": "red", "role": "operator", "user": "alice",
+      "credential_left": 600}),
+    ("status-credential", "the lock service hears of it", LOCK1, R1, "STATUS",
+     0, {"service": FAR, "status": "up", "pid": 4711, "version": "0.1.0",
+         "application": True, "key": PUBLIC2, "zone": "red", "user": "alice",
+         "role": "operator", "until": 1795043200}),
     ("status-far", "the lock service hears of it", LOCK1, R1, "STATUS", 0,
      {"service": FAR, "status": "up", "pid": 4711, "version": "0.1.0",
-      "application": True, "key": PUBLIC2, "client": "m1"}),
+      "application": True, "key": PUBLIC2, "client": "m1", "user": "m1",
+      "role": "user"}),
     ("servers", "where can applications on other machines go", "router@.", APP,
      "SERVERS", 8, None),
     ("servers-answer", "of two", APP, R1, "SERVERS", 8,
@@ -241,8 +267,9 @@ BUS = [
     ("newremoteconnection", "a host is linked", G1, R1,
      "NEWREMOTECONNECTION", 0, {"host": "h2", "address": "10.0.0.2:7200"}),
     ("connect", "a router dials another, whose name it does not know "
-     "yet", "router@.", R1, "CONNECT", 0, HOST1),
-    ("accept", "it is taken in", "router@.", R2, "ACCEPT", 0, HOST2),
+     "yet", "router@.", R1, "CONNECT", 0, {**HOST1, "privileged": True}),
+    ("accept", "it is taken in", "router@.", R2, "ACCEPT", 0,
+     {**HOST2, "privileged": True}),
     ("refuse-mesh", "it is not", "router@.", R2, "REFUSE", 0,
      {**HOST2, "reason": "another live host is called 'h1'"}),
     ("alive-mesh", "a heartbeat", "router@.", R1, "ALIVE", 0),

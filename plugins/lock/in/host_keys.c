@@ -16,8 +16,10 @@
 #include "text_hash.h"
 
 #include "net/log.h"
+#include "net/zpl.h"
 #include "settings/common.h"
 #include "settings/edit.h"
+#include "settings/zones.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
@@ -77,6 +79,26 @@ add_finding (lk_message *message, const char *text)
     }
 }
 
+/*  Zones, who may speak for them, and which credentials count no more: all as
+ *  the settings have it. */
+static void
+add_zones (lk_message *message, const char *text)
+{
+    static const struct {
+        const char *field, *key;
+    } lists[] = {{"zones", LK_SETTING_ZONE},
+                 {"issuers", LK_SETTING_ISSUER},
+                 {"revoked", LK_SETTING_REVOKED}};
+    char value[LK_ZPL_LINE_SIZE_MAX + 1];
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        for (size_t j = 0; lk_common_settings_value (text, lists[i].key, j,
+                                                     value, sizeof value);
+             j++) {
+            lk_message_add_item (message, lists[i].field, value);
+        }
+    }
+}
+
 static void
 tell_clients (lk_lockd *self)
 {
@@ -95,6 +117,7 @@ tell_clients (lk_lockd *self)
         lk_message_add_item (message, "keys", line);
     }
     add_finding (message, text);
+    add_zones (message, text);
     (void) lk_lockd_send (self, message);
     lk_free (keys);
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const sections[] = {"router", "lock"};
+static const char *const sections[] = {"router", "local", "lock"};
 
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 
@@ -45,6 +45,9 @@ write_own (const lk_sandbox *self, size_t host, FILE *file, const char *section)
 {
     const char *name = self->host[host].name;
     fprintf (file, "%s\n", section);
+    if (strcmp (section, "local") == 0) {
+        return;
+    }
     if (strcmp (section, "lock") == 0) {
         fprintf (file, "    state = \"%s/%s\"\n", self->dir, name);
         fprintf (file, "    run = \"%s/%s\"\n", self->dir, name);

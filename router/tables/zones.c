@@ -1,0 +1,116 @@
+/*  zones.c - zones, who may speak for them, and whose credentials count
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "zones.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*  -------------------------------------------------------- taking */
+
+void
+lk_zones_take (lk_zones *self, const lk_message *message)
+{
+    const char *line;
+    self->count = self->issuer_count = self->revoked_count = 0;
+    for (size_t i = 0;
+         self->count < LK_ZONES_MAX
+         && (line = lk_message_item (message, "zones", i)) != NULL;
+         i++) {
+        self->count += lk_zone_read (&self->zone[self->count], line);
+    }
+    for (size_t i = 0;
+         self->issuer_count < LK_ISSUERS_MAX
+         && (line = lk_message_item (message, "issuers", i)) != NULL;
+         i++) {
+        self->issuer_count +=
+            lk_zone_issuer_read (&self->issuer[self->issuer_count], line);
+    }
+    for (size_t i = 0;
+         self->revoked_count < LK_REVOKED_MAX
+         && (line = lk_message_item (message, "revoked", i)) != NULL;
+         i++) {
+        self->revoked_count +=
+            lk_revoked_read (&self->revoked[self->revoked_count], line);
+    }
+}
+
+void
+lk_zones_set_local (lk_zones *self, const lk_local_zone *zones, size_t count)
+{
+    memcpy (self->local, zones, count * sizeof *zones);
+    self->local_count = count;
+}
+
+const char *
+lk_person_zone (const lk_person *self)
+{
+    return self->zone[0] != '\0' ? self->zone : LK_ZONE_DEFAULT;
+}
+
+/*  -------------------------------------------------------- credentials */
+
+bool
+lk_zones_are_open (const lk_zones *self)
+{
+    size_t i = 0;
+    while (i < self->count && self->zone[i].authority[0] == '\0') {
+        i++;
+    }
+    return self->issuer_count > 0 || i < self->count;
+}
+
+const char *
+lk_zones_objection (const lk_zones *self, const lk_person *person)
+{
+    if (!lk_zone_issuer_has (self->issuer, self->issuer_count,
+                             lk_person_zone (person), person->issuer)) {
+        return "its issuer does not speak for that zone";
+    }
+    return lk_revoked_has (self->revoked, self->revoked_count, person->serial)
+               ? "the credential was revoked"
+               : NULL;
+}
+
+/*  What a credential says, whether or not it counts. */
+static void
+describe (lk_person *self, const lk_credential *credential)
+{
+    *self = (lk_person) {.role = credential->role,
+                         .until = credential->not_after,
+                         .serial = credential->serial};
+    snprintf (self->zone, sizeof self->zone, "%s",
+              lk_zone_plain (credential->zone));
+    snprintf (self->user, sizeof self->user, "%s", credential->user);
+    snprintf (self->issuer, sizeof self->issuer, "%s", credential->issuer);
+    if (self->zone[0] != '\0' && self->role == LK_ROLE_ADMIN) {
+        self->role = LK_ROLE_OPERATOR;
+    }
+}
+
+lk_err
+lk_zones_admit (const lk_zones *self, const char *credential, const char *key,
+                int64_t now_s, lk_person *person, lk_problem *problem)
+{
+    lk_credential shown;
+    lk_err error = lk_credential_read (&shown, credential, problem);
+    if (error != LK_OK) {
+        return error;
+    }
+    if (strcmp (shown.key, key) != 0) {
+        return lk_problem_set (problem, LK_REFUSED,
+                               "the credential is of another key");
+    }
+    error = lk_credential_check_time (&shown, now_s, problem);
+    if (error != LK_OK) {
+        return error;
+    }
+    describe (person, &shown);
+    const char *objection = lk_zones_objection (self, person);
+    return objection == NULL
+               ? LK_OK
+               : lk_problem_set (problem, LK_REFUSED, "%s", objection);
+}
