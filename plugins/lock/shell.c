@@ -11,8 +11,11 @@
 
 #include "far.h"
 #include "in.h"
+#include "quota.h"
 #include "look.h"
 #include "out.h"
+#include "relay.h"
+#include "rights.h"
 
 #include "net/log.h"
 #include "net/pidfd.h"
@@ -45,6 +48,8 @@ ask_for_wake (lk_lockd *self)
     when = earlier (when, self->alive_at_ms);
     when = earlier (when, self->join_at_ms);
     when = earlier (when, self->keys_at_ms);
+    when = earlier (when, self->use_at_ms);
+    when = earlier (when, lk_relays_deadline (&self->relays));
     lk_bus_wake_at (self->bus, when);
 }
 
@@ -69,6 +74,7 @@ step (lk_lockd *self, lk_event *event)
     if (self->keys_are_old && !self->failed) {
         self->keys_are_old = false;
         lk_lockd_tell_keys (self);
+        lk_lockd_read_limits (self);
     }
 }
 
@@ -165,10 +171,13 @@ end_app (lk_lockd *self, lk_app *app)
  *  another machine (it has a key) what is asked for is of its registrations,
  *  which end by themselves. */
 static void
-app_is_up (lk_lockd *self, const char *address, uint32_t pid, const char *key)
+app_is_up (lk_lockd *self, const char *address, const lk_message *status)
 {
+    const uint32_t pid = (uint32_t) lk_message_number (status, "pid", 0);
+    const char *key = lk_message_text (status, "key");
+    const bool far = lk_address_is_far (lk_slice_of (address));
     lk_app *app = lk_apps_find (&self->apps, address);
-    if (lk_address_is_far (lk_slice_of (address)) != (key != NULL)) {
+    if (far != (key != NULL)) {
         return; /* the router is older than we are */
     }
     if (app && app->pid && pid && app->pid != pid) {
@@ -178,6 +187,7 @@ app_is_up (lk_lockd *self, const char *address, uint32_t pid, const char *key)
     if (app) {
         app->pid = pid;
         snprintf (app->key, sizeof app->key, "%s", key ? key : "");
+        lk_lockd_read_who (&app->who, status, far);
         app->attached = self->attachment;
         lk_lockd_resend (self, app);
     }
@@ -253,6 +263,7 @@ static void
 host_is_gone (lk_lockd *self, const char *host)
 {
     lk_peers_gone (&self->peers, host);
+    lk_zones_gone (self->zones, host);
     for (size_t i = 0; i < self->hostmap.count; i++) {
         if (i != self->self
             && strcmp (lk_hostmap_name (&self->hostmap, (lk_host) i), host)
@@ -278,9 +289,7 @@ take_status (lk_lockd *self, const lk_message *event)
     bool own = is_own_host (self, host);
     if (strcmp (service, "lock") != 0) {
         if (own && up) {
-            int64_t pid = lk_message_number (event, "pid", 0);
-            app_is_up (self, address, (uint32_t) pid,
-                       lk_message_text (event, "key"));
+            app_is_up (self, address, event);
         } else if (own && down) {
             app_is_down (self, address, lk_message_text (event, "reason"));
         }
@@ -325,6 +334,7 @@ begin (lk_lockd *self)
     }
     step_tick (self);
     self->incarnation = self->state.facts.session;
+    lk_lockd_read_limits (self);
     lk_lockd_begin_joining (self);
     return !self->failed;
 }
@@ -441,6 +451,8 @@ on_timer (void *context)
     lk_lockd_say_alive (self);
     lk_lockd_join (self);
     lk_lockd_list_keys (self);
+    lk_lockd_tell_use (self);
+    lk_lockd_end_relays (self);
     if (self->resend_at_ms <= now) {
         self->resend_at_ms = INT64_MAX;
         resend_all (self);

@@ -79,6 +79,8 @@ const lk_config_key lk_settings[] = {
      LK_CONFIG_RESTART, "folder of the state file"},
     {"lock/run", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_RUN_DIR,
      LK_CONFIG_RESTART, "folder of the lease page"},
+    {"lock/zone-logs", LK_CONFIG_TEXT, 1, PATH, NULL, NULL, LK_CONFIG_RESTART,
+     "folder of a log for each zone, if there are to be any"},
     {"lock/priority", LK_CONFIG_CHOICE, 0, 0, PRIORITIES, "8",
      LK_CONFIG_RESTART, "the lower, the rather a leader; off: never"},
     {"lock/leaders", LK_CONFIG_CHOICE, 0, 0, "1|3|5", "3", LK_CONFIG_RESTART,

@@ -77,6 +77,9 @@ lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
     read_text (self->endpoint, config, endpoint_key (config));
     read_text (self->state_dir, config, "lock/state");
     read_text (self->run_dir, config, "lock/run");
+    if (lk_config_text (config, "lock/zone-logs") != NULL) {
+        read_text (self->zone_logs, config, "lock/zone-logs");
+    }
     (void) lk_log_level_from_word (lk_config_text (config, "lock/log-level"),
                                    &self->log_level);
     self->syslog = lk_config_flag (config, "lock/syslog");

@@ -22,6 +22,7 @@ typedef struct {
     char endpoint[PATH_MAX];
     char state_dir[PATH_MAX];
     char run_dir[PATH_MAX];
+    char zone_logs[PATH_MAX]; /* folder; "": no logs of zones */
     lk_log_level log_level;
     bool syslog;
     bool eligible;    /* priority is not "off" */

@@ -232,12 +232,6 @@ LK_DEFINE_LIST (lk_common_settings_issuers, lk_zone_issuer, LK_ISSUERS_MAX,
 LK_DEFINE_LIST (lk_common_settings_revoked, lk_revoked, LK_REVOKED_MAX,
                 LK_SETTING_REVOKED, lk_revoked_read)
 
-const char *
-lk_zone_plain (const char *name)
-{
-    return strcmp (name, LK_ZONE_DEFAULT) == 0 ? "" : name;
-}
-
 const lk_zone *
 lk_zone_find (const lk_zone *zones, size_t count, const char *name)
 {

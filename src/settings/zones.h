@@ -10,6 +10,8 @@
 #ifndef LK_SETTINGS_ZONES_H
 #define LK_SETTINGS_ZONES_H
 
+#include "wire/object_key.h"
+
 #include <lockkeeper/message.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +23,6 @@
 #define LK_ZONES_MAX 256
 #define LK_ISSUERS_MAX 512
 #define LK_REVOKED_MAX 500
-#define LK_ZONE_DEFAULT "default"
 
 /*  "NAME [locks=N] [sessions=N] [requests=N] [bytes=N] [ttl=S] [renew=S]
  *  [authority=NAME]" */
@@ -84,8 +85,5 @@ bool lk_zone_issuer_has (const lk_zone_issuer *issuers, size_t count,
                          const char *zone, const char *key);
 
 bool lk_revoked_has (const lk_revoked *revoked, size_t count, uint64_t serial);
-
-/*  A zone as locks have it: "" for "default". */
-const char *lk_zone_plain (const char *name);
 
 #endif

@@ -9,6 +9,12 @@
 #include <lockkeeper/lockkeeper.h>
 #include <string.h>
 
+const char *
+lk_zone_plain (const char *name)
+{
+    return strcmp (name, LK_ZONE_DEFAULT) == 0 ? "" : name;
+}
+
 /*  Puts `part` and a NUL behind what is there. */
 static char *
 add_part (char *place, const char *part, size_t len)

@@ -15,6 +15,12 @@
 /*  Bytes of a zone or context at most. */
 #define LK_OBJECT_PART_LEN_MAX 255
 
+/*  The zone that is there without having been made; locks have it as "". */
+#define LK_ZONE_DEFAULT "default"
+
+/*  A zone as locks have it: "" for "default". */
+const char *lk_zone_plain (const char *name);
+
 /*  An object's key as the core has it, in `buffer`: zone NUL context NUL
  *  object; NULL for zone or context is "". Empty if the object is, or one of
  *  them is over its limit, or all of it over `size`. */

@@ -6,10 +6,12 @@
 
 #include "desk.h"
 
+#include "audit.h"
 #include "client/queues.h"
 #include "edits.h"
 #include "in.h"
 #include "lib/settings_text.h"
+#include "quota.h"
 #include "lockd.h"
 #include "look.h"
 #include "members.h"
@@ -208,9 +210,11 @@ lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,
 }
 
 void
-lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_list (lk_lockd *self, const lk_message *request,
+                    const lk_view *view)
 {
     (void) self;
+    (void) view;
     LK_ASSERT (!request);
 }
 
@@ -233,9 +237,10 @@ lk_lockd_recover (lk_lockd *self, const lk_message *request)
 
 bool
 lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
-                       lk_event *event, char **text)
+                       const lk_view *view, lk_event *event, char **text)
 {
     (void) self;
+    (void) view;
     (void) event;
     (void) text;
     LK_ASSERT (!request);
@@ -243,24 +248,78 @@ lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
 }
 
 void
-lk_lockd_tell_owners (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_owners (lk_lockd *self, const lk_message *request,
+                      const lk_view *view)
 {
     (void) self;
+    (void) view;
     LK_ASSERT (!request);
 }
 
 void
-lk_lockd_tell_history (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_history (lk_lockd *self, const lk_message *request,
+                       const lk_view *view)
 {
     (void) self;
+    (void) view;
     LK_ASSERT (!request);
 }
 
 void
-lk_lockd_tell_top (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_top (lk_lockd *self, const lk_message *request,
+                   const lk_view *view)
 {
     (void) self;
+    (void) view;
     LK_ASSERT (!request);
+}
+
+void
+lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
+                        const lk_view *view)
+{
+    (void) self;
+    (void) view;
+    LK_ASSERT (!request);
+}
+
+/*  Zones have no limits here, nobody is refused. */
+bool
+lk_lockd_may_ask (lk_lockd *self, const lk_message *message, const lk_who *who)
+{
+    LK_ASSERT (self && message);
+    return who->zone[0] == '\0';
+}
+
+bool
+lk_lockd_may_lock (lk_lockd *self, const lk_ask *ask, const lk_app *app)
+{
+    LK_ASSERT (self && ask);
+    return app->who.zone[0] == '\0';
+}
+
+bool
+lk_lockd_may_register (lk_lockd *self, const lk_ask *ask, const lk_app *session)
+{
+    LK_ASSERT (self && ask);
+    return session->who.zone[0] == '\0';
+}
+
+void
+lk_lockd_audit (lk_lockd *self, const char *deed, const lk_who *who,
+                const char *from, const char *what)
+{
+    LK_ASSERT (self && deed && who && from && what);
+}
+
+void
+lk_lockd_audit_refusal (lk_lockd *self, const lk_message *message,
+                        const lk_who *who, const char *why)
+{
+    (void) self;
+    (void) message;
+    (void) who;
+    LK_ASSERT (!why);
 }
 
 /*  What is noted for people. */

@@ -9,6 +9,8 @@
 
 #include "vectors.h"
 
+#include "quota.h"
+
 /*  -------------------------------------------------------- questions */
 
 /*  DECREE of make.py: of term 7, by h1; h2, h1 and h3 lead. */
@@ -303,6 +305,70 @@ START_TEST (members_not_changed)
 }
 END_TEST
 
+/*  -------------------------------------------------------- zones */
+
+/*  The example's application is of a zone, which has a limit. */
+static void
+be_of_a_zone (void)
+{
+    lk_app *app = lk_apps_intern (&lockd.apps, APP);
+    snprintf (app->who.zone, sizeof app->who.zone, "red");
+    snprintf (app->who.user, sizeof app->who.user, "ann");
+    app->who.role = LK_ROLE_USER;
+    lk_zones_set (lockd.zones, "zones\n    zone = red locks=100\n");
+    node.use = (lk_node_use) {2, 40};
+    node.demand = (lk_node_demand) {.app = app->number, .app_serial = 7};
+    lockd.session = 3;
+}
+
+START_TEST (status_of_a_zone)
+{
+    be_of_a_zone ();
+    hear ("app-lockstatus");
+    says ("app-nolock-zone");
+}
+END_TEST
+
+START_TEST (list_of_a_zone)
+{
+    const lk_ticket ticket = {.request = {lockd.self, 3, 7},
+                              .object = {"red\0\0backup/db-1", 16},
+                              .owner = {APP, sizeof APP - 1},
+                              .pid = 4711,
+                              .token = TOKEN,
+                              .age_ms = 1500};
+    be_of_a_zone ();
+    node.status.leads = true;
+    node.tickets = 1;
+    node.ticket = &ticket;
+    hear ("app-locklist");
+    says ("app-locklist-zone");
+}
+END_TEST
+
+START_TEST (limit_of_a_zone)
+{
+    be_of_a_zone ();
+    node.use.locks = 100;
+    hear ("app-lock");
+    says ("app-lockfailed-limit");
+}
+END_TEST
+
+START_TEST (use_of_zones)
+{
+    lk_app *app = lk_apps_intern (&lockd.apps, APP);
+    snprintf (app->key, sizeof app->key, "a key");
+    lockd.state.id = ID1;
+    be_of_a_zone ();
+    ck_assert_ptr_nonnull (
+        lk_apps_register (&lockd.apps, app, &(lk_registered) {{1, 2}, 3, 0}));
+    lockd.use_at_ms = bus.now_ms;
+    lk_lockd_tell_use (&lockd);
+    says ("lockzones");
+}
+END_TEST
+
 int
 main (void)
 {
@@ -319,7 +385,10 @@ main (void)
                                       owners,
                                       history,
                                       top};
-    const group groups[] = {GROUP ("questions", questions, set_up_demo)};
+    const TTest *const zones[] = {status_of_a_zone, list_of_a_zone,
+                                  limit_of_a_zone, use_of_zones};
+    const group groups[] = {GROUP ("questions", questions, set_up_demo),
+                            GROUP ("zones", zones, set_up_demo)};
     return run_groups ("vectors_look", groups,
                        sizeof groups / sizeof groups[0]);
 }

@@ -17,6 +17,7 @@
 #include "texts.h"
 
 #include "net/log.h"
+#include "net/zpl.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
@@ -67,11 +68,39 @@ fail (lk_lockd *self, const lk_demand_change *demand, lk_err error,
     (void) lk_lockd_send (self, answer);
 }
 
+/*  Takes out what it says of zones, which is for admins. */
 static void
-set_text (lk_message *message, lk_name text)
+hide_zones (char *text)
 {
-    char *copy = lk_alloc ((size_t) text.size + 1);
+    lk_zpl zpl;
+    lk_zpl_line line;
+    bool is_of_zones = false;
+    char *end = text;
+    char *copy = lk_strdup (text);
+    lk_zpl_init (&zpl, copy);
+    while (lk_zpl_next (&zpl, &line)) {
+        if (line.name.size > 0 || line.wrong) {
+            is_of_zones = line.path && strncmp (line.path, "zones", 5) == 0
+                          && (line.path[5] == '\0' || line.path[5] == '/');
+        }
+        if (!is_of_zones) {
+            memcpy (end, line.whole.data, line.whole.size);
+            end += line.whole.size;
+            *end++ = '\n';
+        }
+    }
+    *end = '\0';
+    lk_free (copy);
+}
+
+static void
+set_text (lk_message *message, lk_name text, bool all)
+{
+    char *copy = lk_alloc ((size_t) text.size + 2);
     memcpy (copy, text.size ? text.data : "", text.size);
+    if (!all) {
+        hide_zones (copy);
+    }
     lk_message_set_text (message, "text", copy);
     lk_free (copy);
 }
@@ -98,11 +127,14 @@ lk_lockd_set_base (lk_message *message, lk_settings_id id)
     }
 }
 
-/*  What it has of them; `whole`: with their text. Without, it is for who wants
- *  a change that is not ours to make, or to know that it is made. */
+/*  How much of them is told. */
+typedef enum { NO_TEXT, NO_ZONES, ALL } told;
+
+/*  What it has of them. Without text it is for who wants a change that is not
+ *  ours to make. */
 static void
 answer (lk_lockd *self, const lk_demand_change *demand,
-        const lk_node_status *status, bool whole)
+        const lk_node_status *status, told much)
 {
     const lk_decree *decree = lk_lockd_decree (self, status);
     const lk_settings_row *row = lk_texts_find (self->texts, status->settings);
@@ -112,9 +144,9 @@ answer (lk_lockd *self, const lk_demand_change *demand,
     if (row) {
         lk_message_set_number (message, "since", row->since);
     }
-    if (whole
+    if (much != NO_TEXT
         && (status->settings_text.data || status->settings.version == 0)) {
-        set_text (message, status->settings_text);
+        set_text (message, status->settings_text, much == ALL);
     }
     lk_lockd_add_leaders (self, message, decree);
     (void) lk_lockd_send (self, message);
@@ -122,7 +154,8 @@ answer (lk_lockd *self, const lk_demand_change *demand,
 
 /*  A former version, as this host had it. */
 static void
-answer_former (lk_lockd *self, const lk_demand_change *demand, int64_t version)
+answer_former (lk_lockd *self, const lk_demand_change *demand, int64_t version,
+               told much)
 {
     const lk_settings_row *row =
         lk_texts_of_version (self->texts, (uint64_t) version);
@@ -135,7 +168,7 @@ answer_former (lk_lockd *self, const lk_demand_change *demand, int64_t version)
     lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
     set_version (message, row->id);
     lk_message_set_number (message, "since", row->since);
-    set_text (message, row->text);
+    set_text (message, row->text, much == ALL);
     (void) lk_lockd_send (self, message);
 }
 
@@ -224,7 +257,7 @@ take_change (lk_lockd *self, const lk_message *request,
         *kept = lk_strdup (text);
         return begin (self, demand, status, base, *kept, event);
     } else if (status->decree.leader_count > 0) {
-        answer (self, demand, status, false);
+        answer (self, demand, status, NO_TEXT);
     } else {
         fail (self, demand, LK_ISOLATED, "no leaders are known here");
     }
@@ -233,8 +266,9 @@ take_change (lk_lockd *self, const lk_message *request,
 
 bool
 lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
-                       lk_event *event, char **text)
+                       const lk_view *view, lk_event *event, char **text)
 {
+    const told much = view && view->who.role < LK_ROLE_ADMIN ? NO_ZONES : ALL;
     lk_node_status status;
     lk_demand_change demand = {.serial = lk_message_serial (request)};
     const int64_t version = lk_message_number (request, "version", -1);
@@ -248,9 +282,9 @@ lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
     if (lk_message_flag (request, "history")) {
         answer_history (self, &demand, &status);
     } else if (version >= 0) {
-        answer_former (self, &demand, version);
+        answer_former (self, &demand, version, much);
     } else {
-        answer (self, &demand, &status, true);
+        answer (self, &demand, &status, much);
     }
     return false;
 }
@@ -262,10 +296,10 @@ lk_lockd_edited (lk_lockd *self, const lk_demand_change *demand, lk_err error,
     lk_node_status status;
     lk_node_get_status (self->node, &status);
     if (error == LK_OK) {
-        answer (self, demand, &status, true);
+        answer (self, demand, &status, ALL);
     } else if (error == LK_ISOLATED
                && !lk_lockd_is_first_leader (self, &status)) {
-        answer (self, demand, &status, false);
+        answer (self, demand, &status, NO_TEXT);
     } else {
         fail (self, demand, error, text);
     }

@@ -13,9 +13,9 @@
 
 /*  LOCKSETTINGS: answers it at once, or when the change that it asks for is
  *  made; true: give the core the event, which borrows from `text`, the
- *  caller's (lk_free). */
+ *  caller's (lk_free). `view` is who asks; NULL: a lock service. */
 bool lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
-                            lk_event *event, char **text);
+                            const lk_view *view, lk_event *event, char **text);
 
 /*  Puts into a question which version was edited. */
 void lk_lockd_set_base (lk_message *message, lk_settings_id id);

@@ -10,6 +10,8 @@
 
 #include "far.h"
 #include "out.h"
+#include "quota.h"
+#include "rights.h"
 #include "text_hash.h"
 
 #include "util/bytes.h"
@@ -41,16 +43,20 @@ answer (lk_lockd *self, const lk_ask *ask, const char *command)
 
 /*  -------------------------------------------------------- who it is */
 
-/*  Nobody can have the owner of another one without its key and its secret. */
+/*  Nobody can have the owner of another one without its key and its secret; in
+ *  another zone nobody at all. */
 static void
 name_owner (const lk_app *session, const lk_ask *ask, uint64_t owner[2])
 {
-    char text[LK_APP_KEY_SIZE - 1 + 2 * sizeof (uint64_t)];
+    char text[LK_APP_KEY_SIZE - 1 + 2 * sizeof (uint64_t) + LK_HOST_LEN_MAX];
     const size_t size = LK_APP_KEY_SIZE - 1;
+    const size_t ahead = size + 2 * sizeof (uint64_t);
+    const size_t zone_len = strlen (session->who.zone);
     memcpy (text, session->key, size);
     lk_bytes_put64 (text + size, ask->secret[0]);
     lk_bytes_put64 (text + size + sizeof (uint64_t), ask->secret[1]);
-    lk_text_hash ((lk_name) {text, sizeof text}, owner);
+    memcpy (text + ahead, session->who.zone, zone_len);
+    lk_text_hash ((lk_name) {text, (uint16_t) (ahead + zone_len)}, owner);
     explicit_bzero (text, sizeof text);
 }
 
@@ -74,6 +80,9 @@ lk_lockd_register (lk_lockd *self, lk_ask *ask, lk_app *session,
 {
     lk_registered *id = &ask->core.far;
     name_owner (session, ask, id->owner);
+    if (!lk_lockd_may_register (self, ask, session)) {
+        return false;
+    }
     lk_app *app = lk_apps_register (&self->apps, session, id);
     if (!app) {
         answer (self, ask, "LOCKMOVE");
@@ -82,6 +91,7 @@ lk_lockd_register (lk_lockd *self, lk_ask *ask, lk_app *session,
     app->far->serial = lk_message_serial (ask->message);
     *event = (lk_event) {.type = LK_ON_REGISTER, .request = ask->core};
     event->request.app = app->number;
+    event->request.until_ms = lk_lockd_until (self, &session->who);
     return true;
 }
 
@@ -104,7 +114,10 @@ lk_lockd_lease (lk_lockd *self, lk_ask *ask, lk_app *session, lk_event *event)
     }
     app->far->lease = lk_message_serial (ask->message);
     app->far->lease_sent = ask->core.sent;
-    return say (ask, LK_ON_LEASE, app, event);
+    app->who = session->who;
+    (void) say (ask, LK_ON_LEASE, app, event);
+    event->request.until_ms = lk_lockd_until (self, &session->who);
+    return true;
 }
 
 /*  Nobody waits for an answer. */

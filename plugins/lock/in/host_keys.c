@@ -232,7 +232,7 @@ ask (lk_lockd *self, const lk_node_status *status, const char *text,
         question (self, status,
                   lk_hostmap_name (&self->hostmap, decree->leader[0]), text);
     if (lk_lockd_is_first_leader (self, status)) {
-        has_event = lk_lockd_ask_settings (self, message, event, kept);
+        has_event = lk_lockd_ask_settings (self, message, NULL, event, kept);
         lk_message_destroy (&message);
     } else {
         (void) lk_lockd_send (self, message);

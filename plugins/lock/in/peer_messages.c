@@ -11,6 +11,8 @@
 #include "in.h"
 #include "members.h"
 #include "out.h"
+#include "quota.h"
+#include "relay.h"
 
 #include "net/log.h"
 #include "util/utf8.h"
@@ -154,6 +156,7 @@ check_started (lk_lockd *self, lk_other *other, const lk_message *message)
         return false;
     }
     if (before != LK_OTHER_ACCEPTED) {
+        lk_lockd_tell_use_anew (self);
         lk_log_info ("lock service host=%s id=%016llx: new -> known",
                      other->host, (unsigned long long) other->id);
     }
@@ -241,7 +244,7 @@ hear_of_changes (lk_lockd *self, const char *host, const lk_message *message,
         return false;
     }
     return lk_message_is (message, "LOCKSETTINGS")
-               ? lk_lockd_ask_settings (self, message, &input->event,
+               ? lk_lockd_ask_settings (self, message, NULL, &input->event,
                                         &input->text)
                : lk_lockd_ask_members (self, message, &input->event);
 }
@@ -261,6 +264,21 @@ is_heard (lk_lockd *self, const char *host, const lk_message *message,
     return may_enter (self, other, message);
 }
 
+/*  What lock services say to each other of zones; the core does not hear it. */
+static bool
+take_of_zones (lk_lockd *self, const char *host, const lk_message *message)
+{
+    if (lk_message_is (message, "LOCKZONES")) {
+        lk_zones_take (self->zones, host, message);
+        return true;
+    }
+    if (lk_lockd_is_relayed (message)) {
+        lk_lockd_take_relayed (self, host, message);
+        return true;
+    }
+    return false;
+}
+
 bool
 lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
                     lk_input *input)
@@ -274,6 +292,9 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
     if (lk_message_is_complaint (message) /* of the router, or a service
                                              without our commands */
         || !is_heard (self, host, message, &id)) {
+        return false;
+    }
+    if (take_of_zones (self, host, message)) {
         return false;
     }
     const lk_err error = lk_lockd_read (self, host, id, message, &input->heard);

@@ -124,7 +124,8 @@ read_wait (lk_ask *self)
 static lk_name
 make_key (lk_ask *self, lk_name object, char buffer[LK_NAME_SIZE_MAX])
 {
-    const char *zone = read_text (self, "zone", LK_OBJECT_PART_LEN_MAX);
+    const char *said = read_text (self, "zone", LK_OBJECT_PART_LEN_MAX);
+    const char *zone = has (self, "zone") ? lk_zone_plain (said) : self->zone;
     const char *context = read_text (self, "context", LK_OBJECT_PART_LEN_MAX);
     return lk_object_key (zone, context, object, buffer, LK_NAME_SIZE_MAX);
 }
@@ -403,7 +404,9 @@ read_registration (lk_ask *self, bool has_drawn)
 static void
 open (lk_ask *self, const lk_message *message)
 {
+    const char *zone = self->zone;
     memset (self, 0, offsetof (lk_ask, key));
+    self->zone = zone;
     self->message = message;
     self->core.serial = lk_message_serial (message);
     self->far = lk_address_is_far (lk_slice_of (lk_message_from (message)));

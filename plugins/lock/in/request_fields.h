@@ -15,6 +15,8 @@
 #include <lockkeeper/message.h>
 
 typedef struct {
+    const char *zone; /* of its sender: names are in it unless it says another;
+                         set it ahead of reading */
     const lk_message *message;
     lk_app_request core; /* but for app and owner */
     bool far;            /* its sender is on another machine */

@@ -8,20 +8,27 @@
  *  there.
  */
 
+#include "audit.h"
 #include "edits.h"
 #include "far.h"
 #include "in.h"
 #include "look.h"
 #include "members.h"
 #include "out.h"
+#include "quota.h"
 #include "recover.h"
+#include "rights.h"
 
 #include "util/alloc.h"
+#include "util/escape.h"
 #include "wire/message_frame.h"
+#include "wire/object_key.h"
 
 #include <lockkeeper/lockkeeper.h>
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /*  -------------------------------------------------------- answers */
 
@@ -104,15 +111,25 @@ ask_core (lk_event *event, lk_event_type type, const lk_ask *ask, lk_app *app)
     return true;
 }
 
+/*  Neither repeated, nor held already. */
+static bool
+is_new (const lk_lockd *self, const lk_ask *ask, const lk_app *app)
+{
+    const lk_app_request *core = &ask->core;
+    return core->token == 0 && core->turn == 0
+           && !lk_node_has_request (self->node, app->number, core->serial);
+}
+
 /*  While there are too few hosts a new request is refused, with that reason. */
 static bool
 lock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    const lk_app_request *core = &ask->core;
-    if (self->short_of_hosts && core->token == 0 && core->turn == 0
-        && !core->asked_before
-        && !lk_node_has_request (self->node, app->number, core->serial)) {
+    const bool is_news = is_new (self, ask, app);
+    if (self->short_of_hosts && is_news && !ask->core.asked_before) {
         refuse_short (self, ask->message);
+        return false;
+    }
+    if (is_news && !lk_lockd_may_lock (self, ask, app)) {
         return false;
     }
     ask->core.owner = lk_app_owner (app);
@@ -137,6 +154,21 @@ unlock_own (lk_ask *ask, lk_app *app, lk_event *event)
     return ask_core (event, LK_ON_UNLOCK, ask, app);
 }
 
+static void
+audit_force (lk_lockd *self, const lk_ask *ask, const lk_app *app)
+{
+    char lock[120], reason[160], what[400];
+    const lk_app_request *core = &ask->core;
+    lk_name zone, context, object = {0};
+    (void) lk_object_parts (core->object, &zone, &context, &object);
+    snprintf (what, sizeof what, "lock=%s token=%016" PRIx64 " reason=\"%s\"",
+              lk_escape (object.data, object.size, lock, sizeof lock),
+              core->token,
+              lk_escape (core->reason.data, core->reason.size, reason,
+                         sizeof reason));
+    lk_lockd_audit (self, "force", &app->who, app->address, what);
+}
+
 /*  One that is repeated is open still, or was answered just now. */
 static void
 note_force (lk_lockd *self, const lk_ask *ask, lk_app *app)
@@ -146,6 +178,7 @@ note_force (lk_lockd *self, const lk_ask *ask, lk_app *app)
         && !lk_node_has_request (self->node, app->number, serial)) {
         app->forced = serial;
         lk_lockd_note_force (self, app, &ask->core);
+        audit_force (self, ask, app);
     }
 }
 
@@ -192,47 +225,87 @@ enum {
 /*  What anybody may ask, of any host. */
 typedef struct {
     const char *command;
-    void (*tell) (lk_lockd *self, const lk_message *message);
+    void (*tell) (lk_lockd *self, const lk_message *message,
+                  const lk_view *view);
 } question;
 
 static const question questions[] = {
-    {"LOCKSTATUS", lk_lockd_tell_status},
+    {"LOCKSTATUS", lk_lockd_answer_status},
     {"LOCKLIST", lk_lockd_tell_list},
     {"LOCKOWNERS", lk_lockd_tell_owners},
     {"LOCKHISTORY", lk_lockd_tell_history},
     {"LOCKTOP", lk_lockd_tell_top},
 };
 
+static const asking *
+find_asking (const lk_message *message, bool *registers)
+{
+    for (size_t i = 0; i < ASKINGS + REGISTERINGS; i++) {
+        const asking *row =
+            i < ASKINGS ? &askings[i] : &registerings[i - ASKINGS];
+        if (lk_message_is (message, row->command)) {
+            *registers = i >= ASKINGS;
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static const question *
+find_question (const lk_message *message)
+{
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        if (lk_message_is (message, questions[i].command)) {
+            return &questions[i];
+        }
+    }
+    return NULL;
+}
+
+/*  `view` is nobody's if its sender is not known. */
 static bool
 take (lk_lockd *self, const asking *row, bool registers,
-      const lk_message *message, bool local, lk_input *input)
+      const lk_message *message, const lk_view *view, lk_input *input)
 {
-    if (!local) {
-        lk_lockd_fail (self, message, LK_INVALID,
-                       "ask the lock service of your own host");
-        return false;
-    }
     input->asks = true;
+    input->ask.zone = view->who.zone;
     if (!row->read (&input->ask, message)) {
         lk_lockd_fail (self, message, LK_INVALID, input->ask.problem);
         return false;
     }
     lk_app *app = find_app (self, message);
-    if (app && input->ask.far && !registers) {
+    if (!app || !lk_lockd_may_ask (self, message, &app->who)) {
+        return false;
+    }
+    if (input->ask.far && !registers) {
         app = lk_lockd_registered (self, &input->ask, app);
     }
     return app && row->take (self, &input->ask, app, &input->event);
 }
 
-/*  The cluster is changed from its hosts alone. */
 static bool
-is_for_hosts (const lk_message *message)
+changes_members (const lk_message *message)
 {
-    return lk_message_is (message, "LOCKSETTINGS")
-           || lk_message_is (message, "LOCKRECOVER")
-           || (lk_message_is (message, "LOCKMEMBERS")
-               && (lk_message_has (message, "add")
-                   || lk_message_has (message, "remove")));
+    return lk_message_is (message, "LOCKMEMBERS")
+           && (lk_message_has (message, "add")
+               || lk_message_has (message, "remove"));
+}
+
+/*  The cluster is changed from its hosts alone, but by admins. */
+static bool
+is_for_hosts (const lk_message *message, const lk_view *view)
+{
+    return lk_message_is (message, "LOCKRECOVER")
+           || (view->who.role < LK_ROLE_ADMIN
+               && (lk_message_is (message, "LOCKSETTINGS")
+                   || changes_members (message)));
+}
+
+static void
+refuse_elsewhere (lk_lockd *self, const lk_message *message)
+{
+    lk_lockd_fail (self, message, LK_INVALID,
+                   "ask the lock service of your own host");
 }
 
 /*  An operator goes to the host that is to begin. */
@@ -242,9 +315,69 @@ take_recover (lk_lockd *self, const lk_message *message, bool local)
     if (local) {
         lk_lockd_recover (self, message);
     } else {
-        lk_lockd_fail (self, message, LK_INVALID,
-                       "ask the lock service of your own host");
+        refuse_elsewhere (self, message);
     }
+}
+
+static void
+audit_change (lk_lockd *self, const lk_message *message, const lk_view *view)
+{
+    char host[LK_HOST_LEN_MAX + 1], what[160] = "";
+    const char *field = lk_message_has (message, "add") ? "add" : "remove";
+    const char *name = lk_message_text (message, field);
+    if (changes_members (message)) {
+        name = name ? name : "";
+        snprintf (what, sizeof what, "%s=%s", field,
+                  lk_escape (name, strlen (name), host, sizeof host));
+        lk_lockd_audit (self, "members", &view->who, lk_message_from (message),
+                        what);
+    } else if (lk_message_is (message, "LOCKSETTINGS")
+               && lk_message_has (message, "text")) {
+        snprintf (what, sizeof what, "base=%" PRId64,
+                  lk_message_number (message, "base", -1));
+        lk_lockd_audit (self, "settings", &view->who, lk_message_from (message),
+                        what);
+    }
+}
+
+/*  What is asked by somebody who may. */
+static bool
+answer (lk_lockd *self, const lk_message *message, const lk_view *view,
+        bool local, lk_input *input)
+{
+    const question *asked = find_question (message);
+    if (view->who.zone[0] == '\0' && lk_lockd_is_far (message)
+        && is_for_hosts (message, view)) {
+        lk_lockd_fail (self, message, LK_DENIED,
+                       "that is for hosts of the cluster");
+        return false;
+    }
+    if (!lk_lockd_may_say (self, message, view)
+        || !lk_lockd_may_ask (self, message, &view->who)) {
+        return false;
+    }
+    if (asked) {
+        asked->tell (self, message, view);
+        return false;
+    }
+    audit_change (self, message, view);
+    if (lk_message_is (message, "LOCKMEMBERS")) {
+        return lk_lockd_ask_members (self, message, &input->event);
+    }
+    if (lk_message_is (message, "LOCKSETTINGS")) {
+        return lk_lockd_ask_settings (self, message, view, &input->event,
+                                      &input->text);
+    }
+    take_recover (self, message, local);
+    return false;
+}
+
+static bool
+is_known (const lk_message *message)
+{
+    return find_question (message) || lk_message_is (message, "LOCKMEMBERS")
+           || lk_message_is (message, "LOCKSETTINGS")
+           || lk_message_is (message, "LOCKRECOVER");
 }
 
 bool
@@ -252,45 +385,37 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
                    lk_input *input)
 {
     lk_slice body;
+    lk_view view;
+    bool registers;
     input->asks = false;
     input->text = NULL;
+    if (lk_message_is_complaint (message)) {
+        return false;
+    }
     if (lk_message_packed (message, &body)) {
-        if (!lk_message_is_complaint (message)) {
-            answer_packed (self, message);
-        }
+        answer_packed (self, message);
         return false;
     }
-    for (size_t i = 0; i < ASKINGS + REGISTERINGS; i++) {
-        const bool registers = i >= ASKINGS;
-        const asking *row =
-            registers ? &registerings[i - ASKINGS] : &askings[i];
-        if (lk_message_is (message, row->command)) {
-            return take (self, row, registers, message, local, input);
-        }
-    }
-    if (lk_lockd_is_far (message) && is_for_hosts (message)) {
-        lk_lockd_fail (self, message, LK_DENIED,
-                       "that is for hosts of the cluster");
+    const asking *row = find_asking (message, &registers);
+    const bool known = lk_lockd_recognize (self, message, local, &view);
+    if (row && !local) {
+        refuse_elsewhere (self, message);
         return false;
     }
-    if (lk_message_is (message, "LOCKMEMBERS")) {
-        return lk_lockd_ask_members (self, message, &input->event);
+    if (row) {
+        return (!known || lk_lockd_may_say (self, message, &view))
+               && take (self, row, registers, message, &view, input);
     }
-    if (lk_message_is (message, "LOCKSETTINGS")) {
-        return lk_lockd_ask_settings (self, message, &input->event,
-                                      &input->text);
-    }
-    if (lk_message_is (message, "LOCKRECOVER")) {
-        take_recover (self, message, local);
+    if (!known) {
+        (void) find_app (self, message);
         return false;
     }
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
-        if (lk_message_is (message, questions[i].command)) {
-            questions[i].tell (self, message);
-            return false;
-        }
+    if (is_known (message)) {
+        return answer (self, message, &view, local, input);
     }
-    if (!lk_message_is_complaint (message)) {
+    if (view.who.zone[0] != '\0') {
+        lk_lockd_turn_down (self, message);
+    } else {
         answer_unknown (self, message);
     }
     return false;

@@ -20,6 +20,13 @@ struct lk_app_payer {
     UT_hash_handle hh;
 };
 
+/*  ... that zone. */
+struct lk_app_zone {
+    char name[LK_HOST_LEN_MAX + 1];
+    size_t count;
+    UT_hash_handle hh;
+};
+
 void
 lk_apps_init (lk_apps *self)
 {
@@ -82,6 +89,7 @@ add (lk_apps *self, const char *address)
     lk_app *app = lk_alloc (sizeof *app);
     snprintf (app->address, sizeof app->address, "%s", address);
     app->number = free_number (self);
+    app->who.role = LK_ROLE_ADMIN;
     HASH_ADD (by_number, self->by_number, number, sizeof app->number, app);
     return app;
 }
@@ -127,6 +135,37 @@ forget_payer (lk_apps *self, lk_app_payer *payer)
     }
 }
 
+static lk_app_zone *
+find_zone (const lk_apps *self, const char *name)
+{
+    lk_app_zone *zone = NULL;
+    HASH_FIND_STR (self->zones, name, zone);
+    return zone;
+}
+
+static lk_app_zone *
+join_zone (lk_apps *self, const char *name)
+{
+    lk_app_zone *zone = find_zone (self, name);
+    if (!zone) {
+        zone = lk_alloc (sizeof *zone);
+        snprintf (zone->name, sizeof zone->name, "%s", name);
+        HASH_ADD_STR (self->zones, name, zone);
+    }
+    zone->count++;
+    return zone;
+}
+
+static void
+leave_zone (lk_apps *self, lk_app_zone *zone)
+{
+    zone->count--;
+    if (zone->count == 0) {
+        HASH_DEL (self->zones, zone);
+        lk_free (zone);
+    }
+}
+
 static void
 forget_far (lk_apps *self, lk_app *app)
 {
@@ -137,6 +176,7 @@ forget_far (lk_apps *self, lk_app *app)
     }
     far->payer->count--;
     forget_payer (self, far->payer);
+    leave_zone (self, far->zone);
     lk_free (far);
 }
 
@@ -147,15 +187,30 @@ _Static_assert(ID_SIZE == 3 * sizeof (uint64_t)
                    && offsetof (lk_registered, owner) == 0,
                "a registration is found by what is ahead of `drawn`");
 
-/*  Its owner is told by a secret: it may have another name now. */
-lk_app *
-lk_apps_register (lk_apps *self, const lk_app *session, const lk_registered *id)
+static lk_app *
+find_id (const lk_apps *self, const lk_registered *id)
 {
     lk_app *app = NULL;
     HASH_FIND (by_id, self->by_id, id, ID_SIZE, app);
+    return app;
+}
+
+bool
+lk_apps_has_registered (const lk_apps *self, const lk_registered *id)
+{
+    return find_id (self, id) != NULL;
+}
+
+/*  Its owner is told by a secret, its key and its zone: it may have another
+ *  name now. */
+lk_app *
+lk_apps_register (lk_apps *self, const lk_app *session, const lk_registered *id)
+{
+    lk_app *app = find_id (self, id);
     if (app) {
         snprintf (app->address, sizeof app->address, "%s", session->address);
         app->pid = session->pid;
+        app->who = session->who;
         return app;
     }
     lk_app_payer *payer = find_payer (self, session->key);
@@ -167,7 +222,9 @@ lk_apps_register (lk_apps *self, const lk_app *session, const lk_registered *id)
     app->pid = session->pid;
     snprintf (app->key, sizeof app->key, "%s", session->key);
     app->far = lk_alloc (sizeof *app->far);
-    *app->far = (lk_app_far) {.id = *id, .payer = payer};
+    app->who = session->who;
+    *app->far = (lk_app_far) {
+        .id = *id, .payer = payer, .zone = join_zone (self, app->who.zone)};
     HASH_ADD_KEYPTR (by_id, self->by_id, &app->far->id, ID_SIZE, app);
     return app;
 }
@@ -176,6 +233,13 @@ size_t
 lk_apps_count_registered (const lk_apps *self)
 {
     return HASH_CNT (by_id, self->by_id);
+}
+
+size_t
+lk_apps_count_of_zone (const lk_apps *self, const char *zone)
+{
+    const lk_app_zone *it = find_zone (self, zone);
+    return it ? it->count : 0;
 }
 
 void
@@ -206,6 +270,7 @@ lk_apps_registered (const lk_apps *self, const lk_app *session,
     return app && app->far->id.number == id->number
                    && strcmp (app->key, session->key) == 0
                    && strcmp (app->address, session->address) == 0
+                   && strcmp (app->who.zone, session->who.zone) == 0
                ? app
                : NULL;
 }

@@ -13,14 +13,26 @@
 
 #include "unsent.h"
 #include "util/map.h"
+#include "wire/role.h"
 
 #include <lockkeeper/message.h>
 
 typedef struct lk_app_payer lk_app_payer;
+typedef struct lk_app_zone lk_app_zone;
 
 #define LK_APPS_MAX 20000 /* applications of one host; on other machines */
 #define LK_APPS_OF_KEY_MAX 10000 /* registrations of one other machine */
 #define LK_APP_KEY_SIZE 41
+
+#define LK_APP_USER_LEN_MAX 127 /* bytes of the name of a user */
+
+/*  Who somebody is, as the router of its host has found out. */
+typedef struct {
+    char zone[LK_HOST_LEN_MAX + 1];     /* plain: "" is that by default */
+    char user[LK_APP_USER_LEN_MAX + 1]; /* "": not known */
+    lk_role role;
+    int64_t until_s; /* its credential ends then, seconds since 1970; 0: none */
+} lk_who;
 
 /*  Of an application on another machine, in whose place it is for the core:
  *  protocol 9.20. */
@@ -30,6 +42,7 @@ typedef struct {
     int64_t lease_sent;  /* that of its last LOCKLEASE, */
     uint64_t lease;      /* ... and the serial of that */
     lk_app_payer *payer; /* all of that key */
+    lk_app_zone *zone;   /* all of that zone */
 } lk_app_far;
 
 /*  A process of this host, or a registration of one on another machine; or that
@@ -44,6 +57,7 @@ typedef struct {
     uint64_t forced;   /* serial of the last force that the history has */
     char key[LK_APP_KEY_SIZE]; /* on another machine: its connection's; "" */
     lk_app_far *far;           /* a registration; NULL */
+    lk_who who;
     UT_hash_handle by_address;
     UT_hash_handle by_number;
     UT_hash_handle by_id;
@@ -56,7 +70,8 @@ typedef struct {
     lk_app *by_drawn;   /* and those that the core has */
     lk_app *by_number;
     lk_app_payer *payers;
-    size_t far_count; /* sessions of other machines, in by_address */
+    lk_app_zone *zones; /* those with registrations */
+    size_t far_count;   /* sessions of other machines, in by_address */
     uint32_t last_number;
     size_t apps_max;
 } lk_apps;
@@ -83,8 +98,12 @@ void lk_apps_remove (lk_apps *self, lk_app *app);
 lk_app *lk_apps_register (lk_apps *self, const lk_app *session,
                           const lk_registered *id);
 
-/*  How many registrations there are. */
+/*  How many registrations there are; in that zone. */
 size_t lk_apps_count_registered (const lk_apps *self);
+size_t lk_apps_count_of_zone (const lk_apps *self, const char *zone);
+
+/*  Whether the registration that LOCKREGISTER asks for is there already. */
+bool lk_apps_has_registered (const lk_apps *self, const lk_registered *id);
 
 /*  The core has taken it; has not, if that did not come. */
 void lk_apps_ready (lk_apps *self, lk_app *app, uint64_t drawn);

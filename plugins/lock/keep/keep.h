@@ -10,6 +10,8 @@
  *      situation.c  the decree, hosts-min, and why locks cannot be had
  *      room.c       hosts that are gone and hold nothing make room
  *      notes.c      what happens to locks, for recent.c
+ *      zones.c      limits of zones, and their use;  relays.c  questions
+ *      audit.c      who was refused;  zone_log.c  a log for each zone
  *      texts.c      the cluster's settings, and those before
  *      recorded.c   the journal; journal.c writes it, journal_file.c has it
  *      apps.c       table of applications;  peers.c  table of lock services
@@ -24,9 +26,12 @@
 #include "node.h"
 #include "peers.h"
 #include "recent.h"
+#include "relays.h"
 #include "settings/lock.h"
 #include "texts.h"
 #include "wire/lock_state.h"
+#include "wire/object_key.h"
+#include "zones.h"
 
 #include "net/lease_page.h"
 #include "net/state_file.h"
@@ -36,6 +41,14 @@
 
 /*  Why locks cannot be had, in words. */
 #define LK_LOCKD_REASON_SIZE (160 + LK_PEERS_PROBLEM_SIZE)
+
+/*  Who asks a question, and of what it is told. */
+typedef struct {
+    lk_who who;
+    const lk_app *app; /* NULL: it is of another host */
+    bool all_zones;    /* else of one: */
+    char zone[LK_OBJECT_PART_LEN_MAX + 1];
+} lk_view;
 
 /*  A change of members, or of settings, that the core is at, and whom to answer
  *  then. */
@@ -76,6 +89,8 @@ typedef struct {
     lk_hosts packs; /* those of them that read packed bodies */
     lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
+    lk_zones *zones;
+    lk_relays relays;
     lk_recent *recent;
     lk_journal_file *journal_file; /* until the node begins */
     lk_journal *journal;           /* since then; NULL: off */
@@ -89,6 +104,8 @@ typedef struct {
     int64_t join_at_ms;   /* ask to become a member; INT64_MAX: no such wish */
     char join_why[160];   /* it was refused, for the log */
     int64_t keys_at_ms;   /* have keys put into the settings; INT64_MAX */
+    int64_t use_at_ms;    /* tell what zones use; INT64_MAX: no limits */
+    char *use_told;       /* ... as it was told last; NULL: tell it */
     bool keys_are_due;    /* those that the router tells next */
     bool keys_are_old;    /* the settings have changed: tell it theirs */
     char keys_why[160];   /* it was refused, for the log */
@@ -100,8 +117,12 @@ typedef struct {
     uint64_t dropped;     /* messages that made no sense, */
     uint64_t refused;     /* those that named one host too many, */
     uint64_t returned;    /* and those that made none to the router */
-    uint64_t alerts;      /* tables that were wrong, of any leader */
-    char alert[320];      /* the last one, with its time (UTC) */
+    bool zone_log_failed; /* that is in the log */
+    int64_t refusals_second;  /* of people, in that second: */
+    uint64_t refusals;        /* so many, */
+    uint64_t refusals_unsaid; /* and those that no line has yet */
+    uint64_t alerts;          /* tables that were wrong, of any leader */
+    char alert[320];          /* the last one, with its time (UTC) */
 } lk_lockd;
 
 /*  -------------------------------------------------------- state */

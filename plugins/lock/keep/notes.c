@@ -8,6 +8,9 @@
  */
 
 #include "keep.h"
+#include "zone_log.h"
+
+#include <string.h>
 
 static uint32_t
 span (int64_t from_ms, int64_t to_ms)
@@ -18,16 +21,29 @@ span (int64_t from_ms, int64_t to_ms)
                                   : (uint32_t) span_ms;
 }
 
+static void
+add (lk_lockd *self, const lk_past *past)
+{
+    lk_recent_add (self->recent, past);
+    lk_lockd_log_past (self, past);
+}
+
+static lk_name
+user_of (const lk_app *app)
+{
+    return (lk_name) {app->who.user, (uint16_t) strlen (app->who.user)};
+}
+
 /*  A set is as many locks as it has names. */
 static void
 add_each (lk_lockd *self, const lk_asked *asked, lk_past *past)
 {
     past->key = asked->object;
-    lk_recent_add (self->recent, past);
+    add (self, past);
     for (size_t i = 0; i < asked->rest_count; i++) {
         past->key = asked->rest[i];
         past->token = 0;
-        lk_recent_add (self->recent, past);
+        add (self, past);
     }
 }
 
@@ -41,6 +57,7 @@ fill (const lk_lockd *self, const lk_app *app, const lk_asked *asked,
     const bool held = course->granted_ms != 0;
     past->at_ms = now_ms;
     past->owner = lk_app_owner (app);
+    past->user = user_of (app);
     past->pid = asked->pid != 0 ? asked->pid : app->pid;
     past->token = course->token;
     past->waited_ms =
@@ -64,7 +81,7 @@ note_set (lk_lockd *self, const lk_app *app, const lk_answer *answer)
     for (size_t i = 0; i < answer->set_count; i++) {
         past.key = answer->set[i].object;
         past.token = answer->set[i].token;
-        lk_recent_add (self->recent, &past);
+        add (self, &past);
     }
 }
 
@@ -189,10 +206,11 @@ lk_lockd_note_force (lk_lockd *self, const lk_app *app,
                           .at_ms = lk_bus_now (self->bus),
                           .key = asked->object,
                           .owner = lk_app_owner (app),
+                          .user = user_of (app),
                           .pid = app->pid,
                           .token = asked->token,
                           .reason = asked->reason};
-    lk_recent_add (self->recent, &past);
+    add (self, &past);
 }
 
 void
@@ -206,5 +224,5 @@ lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket)
                           .pid = ticket->pid,
                           .token = ticket->token,
                           .held_ms = span (1, 1 + ticket->age_ms)};
-    lk_recent_add (self->recent, &past);
+    add (self, &past);
 }

@@ -28,6 +28,7 @@ typedef struct {
     uint16_t key_size;
     uint16_t owner_size;
     uint16_t reason_size;
+    uint8_t user_size;
     uint8_t event;
     uint8_t error;
     char names[];
@@ -104,8 +105,8 @@ put_name (char *room, lk_name name)
 static void
 add (ring *self, const lk_past *past, uint64_t number)
 {
-    const size_t names =
-        (size_t) past->key.size + past->owner.size + past->reason.size;
+    const size_t names = (size_t) past->key.size + past->owner.size
+                         + past->reason.size + past->user.size;
     head *it = make_room (self, (sizeof *it + names + 7) & ~(size_t) 7);
     if (!it) {
         self->forgotten = number;
@@ -120,10 +121,13 @@ add (ring *self, const lk_past *past, uint64_t number)
     it->key_size = past->key.size;
     it->owner_size = past->owner.size;
     it->reason_size = past->reason.size;
+    it->user_size = (uint8_t) past->user.size;
     it->event = (uint8_t) past->event;
     it->error = (uint8_t) past->error;
-    put_name (put_name (put_name (it->names, past->key), past->owner),
-              past->reason);
+    char *place = put_name (it->names, past->key);
+    place = put_name (place, past->owner);
+    place = put_name (place, past->reason);
+    put_name (place, past->user);
 }
 
 /*  The event at a position, which moves on to it over what is filling; NULL:
@@ -222,6 +226,7 @@ void
 lk_recent_add (lk_recent *self, const lk_past *past)
 {
     LK_ASSERT (past->at_ms >= 0 && past->event < LK_PAST_COUNT);
+    LK_ASSERT (past->user.size <= UINT8_MAX);
     const bool usual =
         past->event == LK_PAST_GRANTED || past->event == LK_PAST_RELEASED;
     count (self, past);
@@ -238,6 +243,7 @@ static lk_past
 past_of (const head *it)
 {
     const char *owner = it->names + it->key_size;
+    const char *reason = owner + it->owner_size;
     return (lk_past) {
         .event = (lk_past_event) it->event,
         .error = (lk_err) it->error,
@@ -245,7 +251,8 @@ past_of (const head *it)
         .at_ms = it->at_ms,
         .key = {it->names, it->key_size},
         .owner = {owner, it->owner_size},
-        .reason = {owner + it->owner_size, it->reason_size},
+        .reason = {reason, it->reason_size},
+        .user = {reason + it->reason_size, it->user_size},
         .token = it->token,
         .pid = it->pid,
         .waited_ms = it->waited_ms,

@@ -36,6 +36,7 @@ typedef struct {
     int64_t at_ms;
     lk_name key; /* the object's, with zone and context */
     lk_name owner;
+    lk_name user;   /* that it is of; empty: not known */
     lk_name reason; /* an operator's, or a sentence */
     uint64_t token; /* 0: not known */
     uint32_t pid;

@@ -36,8 +36,10 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->alive_at_ms = INT64_MAX;
     self->join_at_ms = INT64_MAX;
     self->keys_at_ms = INT64_MAX;
+    self->use_at_ms = INT64_MAX;
     lk_hostmap_init (&self->hostmap);
     lk_apps_init (&self->apps);
+    self->zones = lk_zones_new ();
     self->recent = lk_recent_new ();
 }
 
@@ -46,6 +48,9 @@ lk_lockd_clear (lk_lockd *self)
 {
     lk_node_destroy (&self->node);
     lk_apps_clear (&self->apps);
+    lk_zones_destroy (&self->zones);
+    lk_relays_clear (&self->relays);
+    lk_free (self->use_told);
     lk_recent_destroy (&self->recent);
     lk_journal_destroy (&self->journal);
     lk_journal_file_destroy (&self->journal_file);

@@ -8,7 +8,9 @@
  */
 
 #include "look.h"
+#include "mask.h"
 #include "out.h"
+#include "relay.h"
 #include "rows.h"
 
 #include "net/process.h"
@@ -18,6 +20,7 @@
 #include <string.h>
 
 #define LIST_COUNT_MAX 500         /* tickets in one answer */
+#define LOOKED_AT_MAX 50000        /* tickets for one answer */
 #define LIST_SIZE_MAX (512 * 1024) /* bytes, about */
 #define ROW_SIZE 600               /* of a ticket without its names, at most */
 #define BYTE_SIZE 6                /* of a name's byte in JSON, at most */
@@ -113,17 +116,24 @@ next_ticket (lk_lockd *self, lk_name key, size_t *cursor, lk_ticket *ticket)
                : lk_node_next_ticket (self->node, cursor, ticket);
 }
 
-/*  From `cursor` on, until the answer is large enough. */
+/*  From `cursor` on, until the answer is large enough, or the search long. */
 static void
-add_tickets (lk_lockd *self, lk_message *list, lk_name key, size_t cursor)
+add_tickets (lk_lockd *self, lk_message *list, const lk_view *view, lk_name key,
+             size_t cursor)
 {
     lk_ticket ticket;
-    size_t size = 0;
-    for (size_t count = 0; next_ticket (self, key, &cursor, &ticket); count++) {
-        add_ticket (self, list, &ticket);
-        size += ROW_SIZE
+    size_t size = 0, count = 0, looked_at = 0;
+    while (next_ticket (self, key, &cursor, &ticket)) {
+        looked_at++;
+        if (lk_lockd_shows (view, ticket.object)) {
+            add_ticket (self, list, &ticket);
+            size +=
+                ROW_SIZE
                 + BYTE_SIZE * ((size_t) ticket.object.size + ticket.owner.size);
-        if (count + 1 == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {
+            count++;
+        }
+        if (count == LIST_COUNT_MAX || size > LIST_SIZE_MAX
+            || looked_at == LOOKED_AT_MAX) {
             lk_message_set_number (list, "cursor", (int64_t) cursor);
             return;
         }
@@ -132,15 +142,31 @@ add_tickets (lk_lockd *self, lk_message *list, lk_name key, size_t cursor)
 
 /*  -------------------------------------------------------- own */
 
+/*  Whether its command line is for that one to see: for admins, and for who is
+ *  of the same user on this host. */
+static bool
+may_see (const lk_view *view, const lk_process_look *look)
+{
+    const lk_app *app = view->app;
+    lk_process_look asker;
+    return view->who.role == LK_ROLE_ADMIN
+           || (app && app->key[0] == '\0' && app->pid != 0
+               && lk_process_describe (app->pid, &asker)
+               && asker.uid == look->uid);
+}
+
 /*  What is not there is left out. */
 static void
-add_process (lk_message *row, int64_t pid)
+add_process (lk_message *row, const lk_view *view, int64_t pid)
 {
     lk_process_look look;
     if (!lk_process_describe (pid, &look)) {
         return;
     }
     lk_message_set_number (row, "uid", look.uid);
+    if (!may_see (view, &look)) {
+        return;
+    }
     if (look.command[0] != '\0') {
         lk_message_set_text (row, "command", look.command);
     }
@@ -150,7 +176,8 @@ add_process (lk_message *row, int64_t pid)
 }
 
 static void
-add_own (const lk_lockd *self, lk_message *list, const lk_node_own *own)
+add_own (const lk_lockd *self, lk_message *list, const lk_view *view,
+         const lk_node_own *own)
 {
     const char *state = own->ticket.token != 0 ? "held"
                         : own->later           ? "later"
@@ -160,7 +187,7 @@ add_own (const lk_lockd *self, lk_message *list, const lk_node_own *own)
         if (own->left_ms >= 0) {
             lk_message_set_number (row, "left_ms", own->left_ms);
         }
-        add_process (row, own->ticket.pid);
+        add_process (row, view, own->ticket.pid);
         lk_message_set_flag (row, "jeopardy", own->danger);
         lk_message_add_row (list, "tickets", &row);
     }
@@ -175,65 +202,121 @@ is_key (lk_name one, lk_name key)
 }
 
 static void
-add_all_own (const lk_lockd *self, lk_message *list, lk_name key)
+add_all_own (const lk_lockd *self, lk_message *list, const lk_view *view,
+             lk_name key)
 {
     const void *place = NULL;
     lk_node_own own;
     size_t size = 0, count = 0;
     lk_message_set_flag (list, "own", true);
     while (lk_node_next_own (self->node, &place, &own)) {
-        if (!is_key (own.ticket.object, key)) {
+        if (!is_key (own.ticket.object, key)
+            || !lk_lockd_shows (view, own.ticket.object)) {
             continue;
         }
         if (count++ == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {
             lk_message_set_flag (list, "more", true);
             return;
         }
-        add_own (self, list, &own);
+        add_own (self, list, view, &own);
         size += ROW_SIZE + BYTE_SIZE * (size_t) own.ticket.object.size;
     }
 }
 
 /*  -------------------------------------------------------- list */
 
-/*  A service that does not lead names the leaders instead: ask one of them.
- *  Tickets may come and go between two answers of one listing. */
-void
-lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
+/*  Tickets may come and go between two answers of one listing. */
+static void
+fill (lk_lockd *self, const lk_message *request, const lk_view *view,
+      lk_name key, lk_message *list)
 {
-    char room[LK_NAME_SIZE_MAX];
-    lk_name key;
-    int64_t cursor = lk_message_number (request, "cursor", 0);
-    if (cursor < 0
-        || (lk_message_has (request, "cursor")
-            && lk_message_number (request, "cursor", -1) < 0)) {
-        lk_lockd_fail (self, request, LK_INVALID,
-                       "the field 'cursor' is out of range");
-        return;
-    }
-    if (!lk_lockd_get_key (self, request, room, &key)) {
-        return;
-    }
-    lk_node_status status;
-    lk_node_get_status (self->node, &status);
-    lk_message *list = lk_message_reply (request, "LOCKLIST");
-    lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
+    const int64_t cursor = lk_message_number (request, "cursor", 0);
     if (lk_message_flag (request, "own")) {
-        add_all_own (self, list, key);
-    } else if (status.leads || lk_message_flag (request, "table")) {
-        add_tickets (self, list, key, (size_t) cursor);
+        add_all_own (self, list, view, key);
     } else {
-        lk_lockd_add_leaders (self, list, &status.decree);
+        add_tickets (self, list, view, key, (size_t) cursor);
+    }
+}
+
+/*  A zone does not hear who leads: one of them is asked in its place. */
+static void
+tell_zone (lk_lockd *self, const lk_message *request, const lk_view *view,
+           lk_name key, const lk_node_status *status)
+{
+    lk_message *answer = lk_message_reply (request, "LOCKLIST");
+    if (!status->leads && !lk_message_flag (request, "own")) {
+        const lk_decree *decree = &status->decree;
+        const lk_hosts leader =
+            decree->leader_count > 0 ? LK_HOST_BIT (decree->leader[0]) : 0;
+        lk_lockd_relay (self, request, view, leader, answer);
+        return;
+    }
+    lk_message *list = lk_message_row_new ();
+    fill (self, request, view, key, list);
+    lk_lockd_add_all_masked (self, view, answer, "tickets", list);
+    if (lk_message_has (list, "cursor")) {
+        lk_message_set_number (answer, "cursor",
+                               lk_message_number (list, "cursor", 0));
+    }
+    lk_message_set_true (answer, "own", lk_message_flag (list, "own"));
+    lk_message_set_true (answer, "more", lk_message_flag (list, "more"));
+    lk_message_destroy (&list);
+    (void) lk_lockd_send (self, answer);
+}
+
+/*  A service that does not lead names the leaders instead: ask one of them. */
+static void
+tell (lk_lockd *self, const lk_message *request, const lk_view *view,
+      lk_name key, const lk_node_status *status)
+{
+    lk_message *list = lk_lockd_new_list (self, request);
+    if (lk_message_flag (request, "own") || status->leads
+        || lk_message_flag (request, "table")) {
+        fill (self, request, view, key, list);
+    } else {
+        lk_lockd_add_leaders (self, list, &status->decree);
     }
     (void) lk_lockd_send (self, list);
 }
 
+void
+lk_lockd_tell_list (lk_lockd *self, const lk_message *request,
+                    const lk_view *view)
+{
+    char room[LK_NAME_SIZE_MAX];
+    lk_name key;
+    lk_node_status status;
+    if (lk_message_has (request, "cursor")
+        && lk_message_number (request, "cursor", -1) < 0) {
+        lk_lockd_fail (self, request, LK_INVALID,
+                       "the field 'cursor' is out of range");
+        return;
+    }
+    if (!lk_lockd_get_key (self, request, view, room, &key)) {
+        return;
+    }
+    lk_node_get_status (self->node, &status);
+    if (lk_lockd_is_masked (view)) {
+        tell_zone (self, request, view, key, &status);
+    } else {
+        tell (self, request, view, key, &status);
+    }
+}
+
 /*  -------------------------------------------------------- owners */
+
+/*  Of another zone nothing is told. */
+static bool
+is_shown (const lk_view *view, const lk_app *app)
+{
+    return view->all_zones || !app || strcmp (app->who.zone, view->zone) == 0;
+}
 
 /*  A ticket of this host: what LOCKLIST does not say of it. Processes that ask
  *  for nothing are nobody's business. */
 static void
-add_owner (lk_lockd *self, lk_message *list, const lk_message *asked)
+add_owner (lk_lockd *self, lk_message *list, const lk_view *view,
+           const lk_message *asked)
 {
     const int64_t session = lk_message_number (asked, "session", 0);
     const int64_t serial = lk_message_number (asked, "serial", 0);
@@ -245,16 +328,20 @@ add_owner (lk_lockd *self, lk_message *list, const lk_message *asked)
     if ((uint64_t) session == self->session
         && lk_node_find_demand (self->node, (uint64_t) serial, &known)) {
         const lk_app *app = lk_apps_by_number (&self->apps, known.app);
-        if (!app || !app->far) { /* else it is a process of another machine */
-            add_process (row, known.pid);
+        /*  Else it is a process of another machine. */
+        if ((!app || !app->far) && is_shown (view, app)) {
+            add_process (row, view, known.pid);
         }
-        lk_message_set_flag (row, "jeopardy", known.danger);
+        if (is_shown (view, app)) {
+            lk_message_set_flag (row, "jeopardy", known.danger);
+        }
     }
     lk_message_add_row (list, "owners", &row);
 }
 
 void
-lk_lockd_tell_owners (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_owners (lk_lockd *self, const lk_message *request,
+                      const lk_view *view)
 {
     lk_message *list = lk_message_reply (request, "LOCKOWNERS");
     lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
@@ -263,7 +350,7 @@ lk_lockd_tell_owners (lk_lockd *self, const lk_message *request)
          i < OWNERS_MAX
          && (row = lk_message_row (request, "tickets", i)) != NULL;
          i++) {
-        add_owner (self, list, row);
+        add_owner (self, list, view, row);
         lk_message_destroy (&row);
     }
     (void) lk_lockd_send (self, list);

@@ -5,10 +5,11 @@
  *
  *  Each answers its question, from whatever host it comes.
  *
- *      status.c   LOCKSTATUS
+ *      status.c   LOCKSTATUS;  zone_status.c  that of a zone
  *      list.c     LOCKLIST, LOCKOWNERS
  *      history.c  LOCKHISTORY
  *      top.c      LOCKTOP
+ *      relay.c    what a zone asks, of other hosts
  *      alerts.c   LOCKALERT
  *      manager.c  what the service manager hears
  */
@@ -18,14 +19,27 @@
 
 #include "keep.h"
 
+/*  Why locks cannot be had, as a zone may know. */
+#define LK_LOCKD_NOT_NOW "locks cannot be had just now"
+
 /*  The present state, as an answer to `request` or, if that is NULL, to
  *  everybody on this host who wants to know. */
 void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
 
-void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);
-void lk_lockd_tell_owners (lk_lockd *self, const lk_message *request);
-void lk_lockd_tell_history (lk_lockd *self, const lk_message *request);
-void lk_lockd_tell_top (lk_lockd *self, const lk_message *request);
+/*  Answers questions; that of the status as its asker's zone may know it. */
+void lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
+                             const lk_view *view);
+void lk_lockd_tell_list (lk_lockd *self, const lk_message *request,
+                         const lk_view *view);
+void lk_lockd_tell_owners (lk_lockd *self, const lk_message *request,
+                           const lk_view *view);
+void lk_lockd_tell_history (lk_lockd *self, const lk_message *request,
+                            const lk_view *view);
+void lk_lockd_tell_top (lk_lockd *self, const lk_message *request,
+                        const lk_view *view);
+
+/*  For how long it has been ready, or not. */
+int64_t lk_lockd_ready_for (const lk_lockd *self, bool ready);
 
 /*  Lists the names of a decree's leaders in the field "leaders". */
 void lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,

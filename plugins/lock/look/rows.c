@@ -42,13 +42,12 @@ lk_lockd_set_key (lk_message *row, lk_name key)
 }
 
 bool
-lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
-                  lk_name *key)
+lk_lockd_get_key (lk_lockd *self, const lk_message *request,
+                  const lk_view *view, char *room, lk_name *key)
 {
     char name[LK_OBJECT_LEN_MAX];
     lk_name object;
     lk_flaw flaw;
-    const char *zone = lk_message_text (request, "zone");
     const char *context = lk_message_text (request, "context");
     *key = (lk_name) {0};
     if (!lk_message_has (request, "object")
@@ -56,12 +55,39 @@ lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
         return true;
     }
     if (lk_object_get (request, name, &object, &flaw)) {
-        *key = lk_object_key (zone ? zone : "", context ? context : "", object,
-                              room, LK_NAME_SIZE_MAX);
+        *key = lk_object_key (view->zone, context ? context : "", object, room,
+                              LK_NAME_SIZE_MAX);
     }
     if (key->size == 0) {
         lk_lockd_fail (self, request, LK_INVALID, "that names no lock");
         return false;
     }
     return true;
+}
+
+bool
+lk_lockd_shows (const lk_view *view, lk_name key)
+{
+    lk_name zone, context, object;
+    return view->all_zones
+           || (lk_object_parts (key, &zone, &context, &object)
+               && zone.size == strlen (view->zone)
+               && memcmp (zone.data, view->zone, zone.size) == 0);
+}
+
+lk_hosts
+lk_lockd_others (const lk_lockd *self, const lk_node_status *status)
+{
+    return status->sees & ~LK_HOST_BIT (self->self);
+}
+
+lk_message *
+lk_lockd_new_list (const lk_lockd *self, const lk_message *request)
+{
+    lk_message *list = lk_message_reply (request, lk_message_command (request));
+    lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
+    if (lk_message_has (request, "id")) {
+        lk_message_set_hex (list, "id", self->state.id);
+    }
+    return list;
 }

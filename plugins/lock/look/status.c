@@ -132,8 +132,8 @@ note_ready (lk_lockd *self, bool ready)
 
 /*  For how long it has been so. A question between two changes that were told
  *  sees no beginning of anything: it may be over before it is told. */
-static int64_t
-ready_for (const lk_lockd *self, bool ready)
+int64_t
+lk_lockd_ready_for (const lk_lockd *self, bool ready)
 {
     return ready == self->was_ready && self->ready_ms != 0
                ? lk_bus_now (self->bus) - self->ready_ms
@@ -175,7 +175,8 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     const lk_decree *decree = lk_lockd_decree (self, &status);
     lk_message_set_flag (message, "member", lk_lockd_is_member (self, decree));
     lk_message_set_flag (message, "ready", status.ready);
-    lk_message_set_number (message, "since_ms", ready_for (self, status.ready));
+    lk_message_set_number (message, "since_ms",
+                           lk_lockd_ready_for (self, status.ready));
     lk_message_set_flag (message, "leads", status.leads);
     lk_message_set_flag (message, "may_lead", self->eligible);
     lk_message_set_number (message, "leaders_max", self->options.leaders_max);

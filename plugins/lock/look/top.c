@@ -8,7 +8,9 @@
  */
 
 #include "look.h"
+#include "mask.h"
 #include "out.h"
+#include "relay.h"
 #include "rows.h"
 
 #include "util/alloc.h"
@@ -59,7 +61,7 @@ add (sum **sums, const lk_past *past)
 
 /*  Since when: that long, unless what was then is forgotten. */
 static int64_t
-add_up (const lk_lockd *self, sum **sums)
+add_up (const lk_lockd *self, const lk_view *view, sum **sums)
 {
     const int64_t now_ms = lk_bus_now (self->bus);
     lk_recent_place place = lk_recent_begin (self->recent);
@@ -69,7 +71,8 @@ add_up (const lk_lockd *self, sum **sums)
         if (past.at_ms < oldest_ms) {
             oldest_ms = past.at_ms;
         }
-        if (past.event != LK_PAST_FORCED && past.at_ms >= now_ms - WINDOW_MS) {
+        if (past.event != LK_PAST_FORCED && past.at_ms >= now_ms - WINDOW_MS
+            && lk_lockd_shows (view, past.key)) {
             add (sums, &past);
         }
     }
@@ -87,11 +90,11 @@ by_grants (const sum *one, const sum *other)
 }
 
 static void
-add_names (const lk_lockd *self, lk_message *answer)
+add_names (const lk_lockd *self, const lk_view *view, lk_message *answer)
 {
     sum *sums = NULL, *it, *next;
     size_t count = 0, size = 0;
-    lk_message_set_number (answer, "window_ms", add_up (self, &sums));
+    lk_message_set_number (answer, "window_ms", add_up (self, view, &sums));
     HASH_SORT (sums, by_grants);
     HASH_ITER (hh, sums, it, next) {
         lk_message *row = lk_message_row_new ();
@@ -121,12 +124,14 @@ by_waiters (const void *one, const void *other)
 
 /*  Of a list that is full the half with fewer waiters goes. */
 static size_t
-list_waits (const lk_node *node, lk_node_wait waits[2 * NAMES_MAX])
+list_waits (const lk_node *node, const lk_view *view,
+            lk_node_wait waits[2 * NAMES_MAX])
 {
     const void *place = NULL;
     size_t count = 0;
     while (lk_node_next_wait (node, &place, &waits[count])) {
-        if (++count == 2 * NAMES_MAX) {
+        count += lk_lockd_shows (view, waits[count].object);
+        if (count == 2 * NAMES_MAX) {
             qsort (waits, count, sizeof *waits, by_waiters);
             count = NAMES_MAX;
         }
@@ -136,10 +141,10 @@ list_waits (const lk_node *node, lk_node_wait waits[2 * NAMES_MAX])
 }
 
 static void
-add_waits (const lk_lockd *self, lk_message *answer)
+add_waits (const lk_lockd *self, const lk_view *view, lk_message *answer)
 {
     lk_node_wait waits[2 * NAMES_MAX];
-    const size_t count = list_waits (self->node, waits);
+    const size_t count = list_waits (self->node, view, waits);
     size_t size = 0;
     for (size_t i = 0; i < count && size < LIST_SIZE_MAX; i++) {
         size += ROW_SIZE + BYTE_SIZE * (size_t) waits[i].object.size;
@@ -154,18 +159,37 @@ add_waits (const lk_lockd *self, lk_message *answer)
     }
 }
 
-void
-lk_lockd_tell_top (lk_lockd *self, const lk_message *request)
+/*  Names of all hosts, and who waits from one that leads. */
+static void
+tell_zone (lk_lockd *self, const lk_message *request, const lk_view *view,
+           const lk_message *own, const lk_node_status *status)
 {
     lk_message *answer = lk_message_reply (request, "LOCKTOP");
+    lk_message_set_number (answer, "window_ms",
+                           lk_message_number (own, "window_ms", WINDOW_MS));
+    lk_lockd_add_all_masked (self, view, answer, "names", own);
+    lk_lockd_add_all_masked (self, view, answer, "waits", own);
+    lk_lockd_relay (self, request, view, lk_lockd_others (self, status),
+                    answer);
+}
+
+void
+lk_lockd_tell_top (lk_lockd *self, const lk_message *request,
+                   const lk_view *view)
+{
+    lk_message *answer = lk_lockd_new_list (self, request);
     lk_node_status status;
     lk_node_get_status (self->node, &status);
     const bool leads = status.leads;
-    lk_message_set_text (answer, "served_by", lk_bus_host (self->bus));
     lk_message_set_flag (answer, "leads", leads);
-    add_names (self, answer);
+    add_names (self, view, answer);
     if (leads) {
-        add_waits (self, answer);
+        add_waits (self, view, answer);
     }
-    (void) lk_lockd_send (self, answer);
+    if (lk_lockd_is_masked (view)) {
+        tell_zone (self, request, view, answer, &status);
+        lk_message_destroy (&answer);
+    } else {
+        (void) lk_lockd_send (self, answer);
+    }
 }

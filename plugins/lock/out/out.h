@@ -21,6 +21,15 @@ bool lk_lockd_send (lk_lockd *self, lk_message *message);
 void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
                     const char *text);
 
+/*  The same of LK_OVERLOADED, by the limit of a zone: its name. */
+void lk_lockd_fail_limit (lk_lockd *self, const lk_message *request,
+                          const char *limit, const char *text);
+
+/*  A sentence as that application may read it: hosts are no concern of a zone.
+ *  One that is in no table (NULL) may read all. */
+const char *lk_lockd_mask_text (const lk_app *app, lk_err error,
+                                const char *text);
+
 /*  To whoever asked last for that change, with the serial of that question. */
 lk_message *lk_lockd_new_answer (const lk_demand_change *demand,
                                  const char *command);

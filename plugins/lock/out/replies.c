@@ -148,7 +148,9 @@ write_failed (const lk_app *app, const lk_answer *answer)
     }
     set_error (reply, answer->error);
     if (answer->text) {
-        lk_message_set_text (reply, "text", answer->text);
+        lk_message_set_text (
+            reply, "text",
+            lk_lockd_mask_text (app, answer->error, answer->text));
     }
     return reply;
 }
@@ -202,8 +204,10 @@ static lk_message *
 write_pending (const lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
     lk_message *reply = new_reply (app, answer, "LOCKSTOPPING", answer->serial);
-    lk_message_set_text (reply, "host",
-                         lk_hostmap_name (&self->hostmap, answer->host));
+    if (app->who.zone[0] == '\0') { /* else it is no concern of a zone */
+        lk_message_set_text (reply, "host",
+                             lk_hostmap_name (&self->hostmap, answer->host));
+    }
     lk_message_set_number (reply, "left", answer->left_ms);
     if (answer->silent_ms >= 0) {
         lk_message_set_number (reply, "silent", answer->silent_ms);

@@ -38,10 +38,11 @@ copy_registration (const lk_message *request, lk_message *answer)
 
 /*  A change of type that is refused leaves the lock as it was, so that its
  *  number goes along. */
-void
-lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
+static lk_message *
+write_failure (lk_lockd *self, const lk_message *request, lk_err error,
                const char *text)
 {
+    const lk_app *app = lk_apps_find (&self->apps, lk_message_from (request));
     lk_message *answer = lk_message_reply (request, "LOCKFAILED");
     char room[LK_OBJECT_LEN_MAX];
     lk_name object;
@@ -55,7 +56,23 @@ lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
         lk_message_set_number (answer, "turn", turn);
     }
     lk_message_set_text (answer, "error", lk_err_word (error));
-    lk_message_set_text (answer, "text", text);
+    lk_message_set_text (answer, "text", lk_lockd_mask_text (app, error, text));
+    return answer;
+}
+
+void
+lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
+               const char *text)
+{
+    (void) lk_lockd_send (self, write_failure (self, request, error, text));
+}
+
+void
+lk_lockd_fail_limit (lk_lockd *self, const lk_message *request,
+                     const char *limit, const char *text)
+{
+    lk_message *answer = write_failure (self, request, LK_OVERLOADED, text);
+    lk_message_set_text (answer, "limit", limit);
     (void) lk_lockd_send (self, answer);
 }
 

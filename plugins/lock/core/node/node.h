@@ -78,6 +78,9 @@ void lk_node_each_asked (const lk_node *self, uint32_t app,
 bool lk_node_next_own (const lk_node *self, const void **place,
                        lk_node_own *own);
 
+/*  How much is asked for on this host in that zone, "" by default. */
+lk_node_use lk_node_find_use (const lk_node *self, const char *zone);
+
 /*  The rest of the duration of a ticket, as its home counts it, or as
  *  another leader reckons; -1: there is none, or it is not known. */
 int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);

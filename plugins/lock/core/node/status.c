@@ -109,6 +109,12 @@ lk_node_find_demand (const lk_node *node, uint64_t serial,
     return lk_proxy_find_demand (&node->proxy, serial, demand);
 }
 
+lk_node_use
+lk_node_find_use (const lk_node *node, const char *zone)
+{
+    return lk_proxy_find_use (&node->proxy, zone);
+}
+
 bool
 lk_node_has_request (const lk_node *node, uint32_t app, uint64_t serial)
 {

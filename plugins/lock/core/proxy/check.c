@@ -7,6 +7,7 @@
 #include "asker.h"
 #include "demand.h"
 #include "set.h"
+#include "uses.h"
 #include "util/assert.h"
 
 /*  Of all requests. */
@@ -127,6 +128,7 @@ check_all (const lk_proxy *proxy)
     LK_ASSERT (all.unlocking == proxy->unlocking);
     LK_ASSERT (all.names_size == proxy->names_size);
     LK_ASSERT (all.members == members);
+    LK_ASSERT (lk_use_sum (proxy) == all.requests);
     check_askers (proxy);
 }
 

@@ -9,6 +9,7 @@
 #include "asker.h"
 #include "demand_maps.h"
 #include "proxy_private.h"
+#include "uses.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -108,9 +109,11 @@ lk_demand_clear_all (lk_proxy *proxy)
             lk_asker_leave (proxy, demand);
         }
         link_out (proxy, demand);
+        lk_use_leave (proxy, demand);
         free_asked (demand);
     }
     lk_askers_clear (proxy);
+    lk_uses_clear (proxy);
     lk_heap_clear (&proxy->ends);
 }
 
@@ -135,6 +138,7 @@ lk_demand_new (lk_proxy *proxy, lk_demand_state state, uint64_t serial,
     demand->turn.until_ms = INT64_MAX;
     demand->sent_ms = LK_LONG_AGO;
     proxy->names_size += object.size;
+    lk_use_join (proxy, demand);
     link_in (proxy, demand);
     lk_index_add (&proxy->serials, &demand->by_serial);
     lk_demand_map_in (proxy, demand);
@@ -172,6 +176,7 @@ lk_demand_remove (lk_proxy *proxy, lk_demand *demand)
     lk_index_remove (&proxy->serials, &demand->by_serial);
     lk_heap_take (&proxy->ends, demand);
     proxy->names_size -= demand->ticket.object.size;
+    lk_use_leave (proxy, demand);
     free_asked (demand);
 }
 

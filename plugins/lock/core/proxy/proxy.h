@@ -87,6 +87,7 @@ bool lk_proxy_find_demand (const lk_proxy *proxy, uint64_t serial,
                            lk_node_demand *demand);
 bool lk_proxy_next_own (const lk_proxy *proxy, const void **place,
                         lk_node_own *own);
+lk_node_use lk_proxy_find_use (const lk_proxy *proxy, const char *zone);
 bool lk_proxy_has_request (const lk_proxy *proxy, uint32_t app,
                            uint64_t serial);
 void lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app,

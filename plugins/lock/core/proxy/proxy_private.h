@@ -95,6 +95,7 @@ typedef struct lk_demand {
     struct lk_demand *next;
     struct lk_asker_address *address; /* the owner's */
     struct lk_asker *asker;
+    struct lk_use *use;             /* of its zone */
     struct lk_demand *sibling_prev; /* of the same application */
     struct lk_demand *sibling_next;
     lk_command command;
@@ -171,6 +172,8 @@ struct lk_proxy {
     lk_heap ends;       /* by when a wait, duration or linger ends, or before */
     lk_demand *list[LK_LISTS];
     size_t names_size;   /* bytes of all that is asked for */
+    struct lk_use *uses; /* map, by zone */
+    struct lk_use *last_use; /* of the last request; NULL */
     size_t settled;      /* neither asked for nor given back */
     struct lk_set *sets; /* map */
     lk_heap set_ends;    /* by when a wait or duration ends */

@@ -1,0 +1,73 @@
+/*  zone_status.c - LOCKSTATUS, as a zone may know it
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "look.h"
+#include "mask.h"
+#include "out.h"
+
+#include "wire/message_frame.h"
+
+/*  One limit and what is used of it. */
+static void
+add_limit (lk_message *message, const char *use_field, int64_t use,
+           const char *limit_field, int64_t limit)
+{
+    lk_message_set_number (message, use_field, use);
+    lk_message_set_any (message, limit_field, limit);
+}
+
+/*  In the whole cluster, as this host knows it. */
+static void
+add_use (const lk_lockd *self, lk_message *message, const char *zone)
+{
+    static const lk_zone none = {.locks = 0};
+    const lk_zone *found = lk_zones_limits (self->zones, zone);
+    const lk_zone *limits = found ? found : &none;
+    const lk_node_use own = lk_node_find_use (self->node, zone);
+    const lk_zone_use others = lk_zones_others (self->zones, zone);
+    const int64_t now_ms = lk_bus_now (self->bus);
+    add_limit (message, "locks", (int64_t) own.locks + others.locks,
+               "locks_max", limits->locks);
+    add_limit (message, "bytes", (int64_t) own.bytes + others.bytes,
+               "bytes_max", limits->bytes);
+    add_limit (message, "sessions",
+               (int64_t) lk_apps_count_of_zone (&self->apps, zone)
+                   + others.sessions,
+               "sessions_max", limits->sessions);
+    add_limit (message, "requests",
+               lk_zones_rate (self->zones, zone, now_ms) + others.requests,
+               "requests_max", limits->requests);
+}
+
+static void
+answer_zone (lk_lockd *self, const lk_message *request, const lk_view *view)
+{
+    lk_node_status status;
+    lk_lockd_get_status (self, &status);
+    lk_message *message =
+        lk_message_reply (request, status.ready ? "LOCKREADY" : "NOLOCK");
+    lk_message_set_text (message, "zone", view->who.zone);
+    lk_message_set_flag (message, "ready", status.ready);
+    lk_message_set_number (message, "since_ms",
+                           lk_lockd_ready_for (self, status.ready));
+    lk_message_set_flag (message, "answering", true);
+    if (!status.ready) {
+        lk_message_set_text (message, "reason", LK_LOCKD_NOT_NOW);
+    }
+    add_use (self, message, view->who.zone);
+    (void) lk_lockd_send (self, message);
+}
+
+void
+lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
+                        const lk_view *view)
+{
+    if (lk_lockd_is_masked (view)) {
+        answer_zone (self, request, view);
+    } else {
+        lk_lockd_tell_status (self, request);
+    }
+}
