@@ -84,6 +84,80 @@ START_TEST (defaults)
 }
 END_TEST
 
+START_TEST (where_admins_attach)
+{
+    char line[200];
+    ck_assert_str_eq (options.admin_endpoint, "");
+    taken ("endpoint = \"ipc:///tmp/x\"");
+    ck_assert_str_eq (options.admin_endpoint, "ipc:///tmp/x-admin");
+    taken ("admin-endpoint = \"ipc:///tmp/y\"");
+    ck_assert_str_eq (options.admin_endpoint, "ipc:///tmp/y");
+    refused ("admin-endpoint = \"tcp://127.0.0.1:1\"",
+             "'router/admin-endpoint'");
+    refused ("admin-endpoint = \"ipc:///run/lockkeeper/router\"",
+             "another one than router/endpoint");
+    /*  The path of a socket has 107 bytes. */
+    snprintf (line, sizeof line, "endpoint = \"ipc:///%0100d\"", 0);
+    taken (line);
+    ck_assert_uint_eq (strlen (options.admin_endpoint),
+                       strlen ("ipc://") + 107);
+    snprintf (line, sizeof line, "endpoint = \"ipc:///%0101d\"", 0);
+    taken (line);
+    ck_assert_str_eq (options.admin_endpoint, "");
+}
+END_TEST
+
+/*  Lines of section local. */
+START_TEST (zones_of_processes)
+{
+    static const struct {
+        const char *line, *said;
+    } wrong[] = {
+        {"root", "USER ZONE, @GROUP ZONE"},
+        {"root red user more", "USER ZONE, @GROUP ZONE"},
+        {"root r@d", "a zone is 1 to 63"},
+        {"root red admin", "a role is observer, user or operator"},
+        {"root red none", "a role is observer, user or operator"},
+        {"nobody-has-that red", "there is no user 'nobody-has-that'"},
+        {"@nobody-has-that red", "there is no group 'nobody-has-that'"},
+        {"4294967295 red", "there is no user '4294967295'"},
+    };
+    const gid_t groups[] = {5, 7};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        tear_down ();
+        set_up ();
+        ck_assert_int_eq (
+            lk_config_set (config, "local/zone", wrong[i].line, &problem),
+            LK_OK);
+        ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
+                          LK_INVALID);
+        ck_assert_msg (strstr (problem.text, wrong[i].said) != NULL, "%s",
+                       problem.text);
+    }
+    tear_down ();
+    set_up ();
+    ck_assert_int_eq (
+        lk_config_set (config, "local/zone", "root red operator", &problem),
+        LK_OK);
+    ck_assert_int_eq (lk_config_set (config, "local/zone", "@7 blue", &problem),
+                      LK_OK);
+    ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
+                      LK_OK);
+    ck_assert_uint_eq (options.local_zone_count, 2);
+    const lk_local_zone *zones = options.local_zone;
+    const lk_local_zone *found = lk_local_zones_find (zones, 2, 0, groups, 2);
+    ck_assert_ptr_eq (found, &zones[0]);
+    ck_assert_int_eq (found->role, LK_ROLE_OPERATOR);
+    found = lk_local_zones_find (zones, 2, 7, groups, 2);
+    ck_assert_ptr_eq (found, &zones[1]);
+    ck_assert_str_eq (found->zone, "blue");
+    ck_assert_int_eq (found->role, LK_ROLE_USER);
+    ck_assert_ptr_null (lk_local_zones_find (zones, 2, 7, groups, 1));
+    ck_assert (lk_local_zones_have_groups (zones, 2));
+    ck_assert (!lk_local_zones_have_groups (zones, 1));
+}
+END_TEST
+
 START_TEST (places_to_listen)
 {
     taken ("listen = \"tcp://127.0.0.1:7411\"");
@@ -219,6 +293,8 @@ main (void)
     TCase *tcase = tcase_create ("router_options");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_add_test (tcase, defaults);
+    tcase_add_test (tcase, where_admins_attach);
+    tcase_add_test (tcase, zones_of_processes);
     tcase_add_test (tcase, places_to_listen);
     tcase_add_test (tcase, other_addresses);
     tcase_add_test (tcase, applications_on_other_machines);
