@@ -31,8 +31,8 @@ bind_admin (lk_locals *self, const lk_router_options *options,
 {
     const char *group = options->admin_group;
     if (self->admin == NULL) {
-        lk_log_notice ("router: no endpoint for admins, its path would be too "
-                       "long: set router/admin-endpoint");
+        lk_log_warning ("router: no endpoint for admins, its path would be too "
+                        "long: set router/admin-endpoint");
         return LK_OK;
     }
     if (group[0] == '\0' && lk_endpoint_may_give_to (ADMIN_GROUP)) {

@@ -21,6 +21,7 @@
 #define RAW_SIZE crypto_sign_PUBLICKEYBYTES
 #define SIGNATURE_LEN (2 * crypto_sign_BYTES)
 
+_Static_assert(LK_ZONE_LEN_MAX == LK_HOST_LEN_MAX, "zones have such names");
 _Static_assert(LK_ISSUER_TEXT_SIZE == 2 * RAW_SIZE + 1
                    && crypto_sign_SEEDBYTES == RAW_SIZE,
                "a key and its seed have 32 bytes");

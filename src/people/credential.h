@@ -18,7 +18,7 @@
 #include <lockkeeper/message.h>
 #include <stdint.h>
 
-#define LK_ZONE_LEN_MAX LK_HOST_LEN_MAX
+#define LK_ZONE_LEN_MAX 63       /* bytes: a name, as of a host */
 #define LK_USER_LEN_MAX 127      /* bytes; no blanks, nothing unprintable */
 #define LK_ISSUER_TEXT_SIZE 65   /* 32 bytes in hexadecimal digits, and a NUL */
 #define LK_CREDENTIAL_SIZE 640   /* the longest line, and a NUL */

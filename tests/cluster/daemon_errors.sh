@@ -111,6 +111,13 @@ unmet lockkeeper-lockd.8 'asked to begin generation=... by=...' \
 #   Threads that may be made are those of the user, and root may make all.
 unmet lockkeeper-router.8 'cannot make a thread: ...' \
     'cannot say who may connect: ...'
+#   In roles.sh, and in a unit test of a router and its settings.
+unmet lockkeeper-router.8 'that is no credential' \
+    'the credential was changed since it was issued' \
+    'the credential does not count yet' 'the credential has ended' \
+    'the credential is of another key' \
+    'its issuer does not speak for that zone' 'the credential was revoked' \
+    'router: no endpoint for admins, its path would be too long'
 nobody lockkeeper-router.8 1 "cannot bind '...': permission denied" \
     lockkeeper-router --host h9 --endpoint "ipc://$work/locked/router" \
     --listen 'tcp://127.0.0.1:*'
