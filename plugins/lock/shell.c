@@ -263,7 +263,7 @@ static void
 host_is_gone (lk_lockd *self, const char *host)
 {
     lk_peers_gone (&self->peers, host);
-    lk_zones_gone (self->zones, host);
+    lk_shares_gone (self->shares, host);
     for (size_t i = 0; i < self->hostmap.count; i++) {
         if (i != self->self
             && strcmp (lk_hostmap_name (&self->hostmap, (lk_host) i), host)

@@ -315,7 +315,7 @@ be_of_a_zone (void)
     snprintf (app->who.zone, sizeof app->who.zone, "red");
     snprintf (app->who.user, sizeof app->who.user, "ann");
     app->who.role = LK_ROLE_USER;
-    lk_zones_set (lockd.zones, "zones\n    zone = red locks=100\n");
+    lk_shares_set (lockd.shares, "zones\n    zone = red locks=100\n");
     node.use = (lk_node_use) {2, 40};
     node.demand = (lk_node_demand) {.app = app->number, .app_serial = 7};
     lockd.session = 3;

@@ -269,7 +269,7 @@ static bool
 take_of_zones (lk_lockd *self, const char *host, const lk_message *message)
 {
     if (lk_message_is (message, "LOCKZONES")) {
-        lk_zones_take (self->zones, host, message);
+        lk_shares_take (self->shares, host, message);
         return true;
     }
     if (lk_lockd_is_relayed (message)) {

@@ -55,10 +55,10 @@ bool
 lk_lockd_may_ask (lk_lockd *self, const lk_message *message, const lk_who *who)
 {
     const bool within =
-        lk_zones_count (self->zones, who->zone, lk_bus_now (self->bus));
+        lk_shares_count (self->shares, who->zone, lk_bus_now (self->bus));
     return within || gives_back (message) || lk_message_is (message, "LOCK")
            || refuse (self, message, who, "requests",
-                      lk_zones_limits (self->zones, who->zone)->requests);
+                      lk_shares_limits (self->shares, who->zone)->requests);
 }
 
 /*  -------------------------------------------------------- locks */
@@ -77,12 +77,12 @@ bool
 lk_lockd_may_lock (lk_lockd *self, const lk_ask *ask, const lk_app *app)
 {
     const char *zone = ask->core.object.data; /* a NUL ends it */
-    const lk_zone *limits = lk_zones_limits (self->zones, zone);
+    const lk_zone *limits = lk_shares_limits (self->shares, zone);
     if (!limits) {
         return true;
     }
     const lk_node_use own = lk_node_find_use (self->node, zone);
-    const lk_zone_use others = lk_zones_others (self->zones, zone);
+    const lk_zone_use others = lk_shares_others (self->shares, zone);
     const int64_t locks =
         (int64_t) own.locks + others.locks + (int64_t) ask->core.rest_count + 1;
     const int64_t bytes =
@@ -93,7 +93,7 @@ lk_lockd_may_lock (lk_lockd *self, const lk_ask *ask, const lk_app *app)
     if (limits->bytes > 0 && bytes > limits->bytes) {
         return refuse (self, ask->message, &app->who, "bytes", limits->bytes);
     }
-    return !lk_zones_is_over (self->zones, zone, lk_bus_now (self->bus))
+    return !lk_shares_is_over (self->shares, zone, lk_bus_now (self->bus))
            || refuse (self, ask->message, &app->who, "requests",
                       limits->requests);
 }
@@ -102,13 +102,14 @@ bool
 lk_lockd_may_register (lk_lockd *self, const lk_ask *ask, const lk_app *session)
 {
     const char *zone = session->who.zone;
-    const lk_zone *limits = lk_zones_limits (self->zones, zone);
+    const lk_zone *limits = lk_shares_limits (self->shares, zone);
     if (!limits || limits->sessions == 0
         || lk_apps_has_registered (&self->apps, &ask->core.far)) {
         return true;
     }
     const int64_t sessions = (int64_t) lk_apps_count_of_zone (&self->apps, zone)
-                             + lk_zones_others (self->zones, zone).sessions + 1;
+                             + lk_shares_others (self->shares, zone).sessions
+                             + 1;
     return sessions <= limits->sessions
            || refuse (self, ask->message, &session->who, "sessions",
                       limits->sessions);
@@ -128,7 +129,7 @@ add_use (const lk_lockd *self, lk_message *message, const char *zone)
                         (int64_t) lk_apps_count_of_zone (&self->apps, zone));
     lk_message_set_any (
         row, "requests",
-        lk_zones_rate (self->zones, zone, lk_bus_now (self->bus)));
+        lk_shares_rate (self->shares, zone, lk_bus_now (self->bus)));
     lk_message_add_row (message, "zones", &row);
 }
 
@@ -138,7 +139,7 @@ write_use (const lk_lockd *self)
     lk_message *message = lk_message_new ("lock@*", "LOCKZONES");
     const lk_zone *zone = NULL;
     lk_message_set_hex (message, "id", self->state.id);
-    while ((zone = lk_zones_next (self->zones, zone)) != NULL) {
+    while ((zone = lk_shares_next (self->shares, zone)) != NULL) {
         add_use (self, message, zone->name);
     }
     return message;
@@ -149,9 +150,10 @@ lk_lockd_read_limits (lk_lockd *self)
 {
     const lk_settings_row *row =
         lk_texts_find (self->texts, self->state.facts.active.settings);
-    lk_zones_set (self->zones, row ? row->text.data : "");
-    self->use_at_ms =
-        lk_zones_are_limited (self->zones) ? lk_bus_now (self->bus) : INT64_MAX;
+    lk_shares_set (self->shares, row ? row->text.data : "");
+    self->use_at_ms = lk_shares_are_limited (self->shares)
+                          ? lk_bus_now (self->bus)
+                          : INT64_MAX;
 }
 
 /*  What was said last is not said again, but to who may not have heard it. */

@@ -10,7 +10,7 @@
  *      situation.c  the decree, hosts-min, and why locks cannot be had
  *      room.c       hosts that are gone and hold nothing make room
  *      notes.c      what happens to locks, for recent.c
- *      zones.c      limits of zones, and their use;  relays.c  questions
+ *      shares.c     limits of zones, and their use;  relays.c  questions
  *      audit.c      who was refused;  zone_log.c  a log for each zone
  *      texts.c      the cluster's settings, and those before
  *      recorded.c   the journal; journal.c writes it, journal_file.c has it
@@ -28,10 +28,10 @@
 #include "recent.h"
 #include "relays.h"
 #include "settings/lock.h"
+#include "shares.h"
 #include "texts.h"
 #include "wire/lock_state.h"
 #include "wire/object_key.h"
-#include "zones.h"
 
 #include "net/lease_page.h"
 #include "net/state_file.h"
@@ -89,7 +89,7 @@ typedef struct {
     lk_hosts packs; /* those of them that read packed bodies */
     lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
-    lk_zones *zones;
+    lk_shares *shares;
     lk_relays relays;
     lk_recent *recent;
     lk_journal_file *journal_file; /* until the node begins */

@@ -39,7 +39,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->use_at_ms = INT64_MAX;
     lk_hostmap_init (&self->hostmap);
     lk_apps_init (&self->apps);
-    self->zones = lk_zones_new ();
+    self->shares = lk_shares_new ();
     self->recent = lk_recent_new ();
 }
 
@@ -48,7 +48,7 @@ lk_lockd_clear (lk_lockd *self)
 {
     lk_node_destroy (&self->node);
     lk_apps_clear (&self->apps);
-    lk_zones_destroy (&self->zones);
+    lk_shares_destroy (&self->shares);
     lk_relays_clear (&self->relays);
     lk_free (self->use_told);
     lk_recent_destroy (&self->recent);

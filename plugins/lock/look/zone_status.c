@@ -24,10 +24,10 @@ static void
 add_use (const lk_lockd *self, lk_message *message, const char *zone)
 {
     static const lk_zone none = {.locks = 0};
-    const lk_zone *found = lk_zones_limits (self->zones, zone);
+    const lk_zone *found = lk_shares_limits (self->shares, zone);
     const lk_zone *limits = found ? found : &none;
     const lk_node_use own = lk_node_find_use (self->node, zone);
-    const lk_zone_use others = lk_zones_others (self->zones, zone);
+    const lk_zone_use others = lk_shares_others (self->shares, zone);
     const int64_t now_ms = lk_bus_now (self->bus);
     add_limit (message, "locks", (int64_t) own.locks + others.locks,
                "locks_max", limits->locks);
@@ -38,7 +38,7 @@ add_use (const lk_lockd *self, lk_message *message, const char *zone)
                    + others.sessions,
                "sessions_max", limits->sessions);
     add_limit (message, "requests",
-               lk_zones_rate (self->zones, zone, now_ms) + others.requests,
+               lk_shares_rate (self->shares, zone, now_ms) + others.requests,
                "requests_max", limits->requests);
 }
 

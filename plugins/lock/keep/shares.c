@@ -1,10 +1,10 @@
-/*  zones.c - limits of zones, and what all hosts together use of them
+/*  shares.c - limits of zones, and what all hosts together use of them
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "zones.h"
+#include "shares.h"
 
 #include "util/map.h"
 #include "wire/message_frame.h"
@@ -34,19 +34,19 @@ typedef struct {
     UT_hash_handle hh;
 } told_host;
 
-struct lk_zones {
+struct lk_shares {
     zone_entry *zones;
     told_host *hosts;
 };
 
-lk_zones *
-lk_zones_new (void)
+lk_shares *
+lk_shares_new (void)
 {
-    return lk_alloc (sizeof (lk_zones));
+    return lk_alloc (sizeof (lk_shares));
 }
 
 static zone_entry *
-find (const lk_zones *self, const char *zone)
+find (const lk_shares *self, const char *zone)
 {
     zone_entry *it = NULL;
     HASH_FIND_STR (self->zones, zone, it);
@@ -56,7 +56,7 @@ find (const lk_zones *self, const char *zone)
 /*  -------------------------------------------------------- sums */
 
 static void
-add (lk_zones *self, const told_host *host, int64_t sign)
+add (lk_shares *self, const told_host *host, int64_t sign)
 {
     for (size_t i = 0; i < host->count; i++) {
         const lk_zone_use *use = &host->row[i].use;
@@ -72,7 +72,7 @@ add (lk_zones *self, const told_host *host, int64_t sign)
 }
 
 static void
-drop_host (lk_zones *self, told_host *host)
+drop_host (lk_shares *self, told_host *host)
 {
     add (self, host, -1);
     HASH_DEL (self->hosts, host);
@@ -81,7 +81,7 @@ drop_host (lk_zones *self, told_host *host)
 }
 
 void
-lk_zones_gone (lk_zones *self, const char *host)
+lk_shares_gone (lk_shares *self, const char *host)
 {
     told_host *it = NULL;
     HASH_FIND_STR (self->hosts, host, it);
@@ -114,10 +114,10 @@ read_row (told_row *self, const lk_message *row)
 }
 
 void
-lk_zones_take (lk_zones *self, const char *host, const lk_message *told)
+lk_shares_take (lk_shares *self, const char *host, const lk_message *told)
 {
     const size_t count = lk_message_item_count (told, "zones");
-    lk_zones_gone (self, host);
+    lk_shares_gone (self, host);
     told_host *it = lk_alloc (sizeof *it);
     snprintf (it->host, sizeof it->host, "%s", host);
     it->row = lk_alloc ((LK_ZONES_MAX + 1) * sizeof *it->row);
@@ -142,7 +142,7 @@ is_limited (const lk_zone *zone)
 }
 
 static void
-drop_zones (lk_zones *self)
+drop_zones (lk_shares *self)
 {
     zone_entry *zone, *next;
     HASH_ITER (hh, self->zones, zone, next) {
@@ -152,7 +152,7 @@ drop_zones (lk_zones *self)
 }
 
 void
-lk_zones_set (lk_zones *self, const char *settings)
+lk_shares_set (lk_shares *self, const char *settings)
 {
     lk_zone *all = lk_alloc (LK_ZONES_MAX * sizeof *all);
     const size_t count = lk_common_settings_zones (settings, all);
@@ -173,9 +173,9 @@ lk_zones_set (lk_zones *self, const char *settings)
 }
 
 void
-lk_zones_destroy (lk_zones **self_p)
+lk_shares_destroy (lk_shares **self_p)
 {
-    lk_zones *self = *self_p;
+    lk_shares *self = *self_p;
     if (self) {
         while (self->hosts) {
             drop_host (self, self->hosts);
@@ -187,20 +187,20 @@ lk_zones_destroy (lk_zones **self_p)
 }
 
 bool
-lk_zones_are_limited (const lk_zones *self)
+lk_shares_are_limited (const lk_shares *self)
 {
     return self->zones != NULL;
 }
 
 const lk_zone *
-lk_zones_limits (const lk_zones *self, const char *zone)
+lk_shares_limits (const lk_shares *self, const char *zone)
 {
     const zone_entry *it = find (self, zone);
     return it ? &it->limits : NULL;
 }
 
 const lk_zone *
-lk_zones_next (const lk_zones *self, const lk_zone *zone)
+lk_shares_next (const lk_shares *self, const lk_zone *zone)
 {
     const zone_entry *it = self->zones;
     if (zone) {
@@ -210,7 +210,7 @@ lk_zones_next (const lk_zones *self, const lk_zone *zone)
 }
 
 lk_zone_use
-lk_zones_others (const lk_zones *self, const char *zone)
+lk_shares_others (const lk_shares *self, const char *zone)
 {
     const zone_entry *it = find (self, zone);
     return it ? it->others : (lk_zone_use) {0};
@@ -238,7 +238,7 @@ begin_second (zone_entry *zone, int64_t now_ms)
 }
 
 bool
-lk_zones_count (lk_zones *self, const char *zone, int64_t now_ms)
+lk_shares_count (lk_shares *self, const char *zone, int64_t now_ms)
 {
     zone_entry *it = find (self, zone);
     if (!it) {
@@ -250,7 +250,7 @@ lk_zones_count (lk_zones *self, const char *zone, int64_t now_ms)
 }
 
 bool
-lk_zones_is_over (const lk_zones *self, const char *zone, int64_t now_ms)
+lk_shares_is_over (const lk_shares *self, const char *zone, int64_t now_ms)
 {
     const zone_entry *it = find (self, zone);
     return it && it->limits.requests > 0 && it->second == now_ms / 1000
@@ -258,7 +258,7 @@ lk_zones_is_over (const lk_zones *self, const char *zone, int64_t now_ms)
 }
 
 int64_t
-lk_zones_rate (const lk_zones *self, const char *zone, int64_t now_ms)
+lk_shares_rate (const lk_shares *self, const char *zone, int64_t now_ms)
 {
     const zone_entry *it = find (self, zone);
     const int64_t second = now_ms / 1000;
