@@ -33,7 +33,8 @@ extern "C" {
     X (LK_QUORUM, "quorum", "too few hosts of the cluster are left")           \
     X (LK_DEADLOCK, "deadlock", "both would wait for each other for ever")     \
     X (LK_SYSTEM, "system", "the operating system refused")                    \
-    X (LK_OUTDATED, "outdated", "it was changed meanwhile")
+    X (LK_OUTDATED, "outdated", "it was changed meanwhile")                    \
+    X (LK_CREDENTIAL, "credential", "its credential has ended")
 
 #define LK_ERROR_NUMBER(number, word, text) number,
 typedef enum { LK_ERRORS (LK_ERROR_NUMBER) LK_ERROR_COUNT } lk_err;

@@ -24,6 +24,11 @@
 /*  How REFUSE says that the name is in use; the reason begins with it. */
 #define LK_REFUSE_TAKEN "name is taken"
 
+/*  How REFUSE says that it is the credential of a process of another machine
+ *  that does not count, or that it needs one; the reason begins with it. */
+#define LK_REFUSE_CREDENTIAL "the credential"
+#define LK_REFUSE_LOG_IN "log in first"
+
 /*  Why REFUSE is said to an ALIVE, by a router that has not met its sender, or
  *  has closed that link meanwhile. */
 #define LK_REFUSE_UNMET "not connected"
