@@ -165,6 +165,7 @@ const lk_option_row *lk_option_at (lk_option option);
 #define LK_FIELD_LOCK(field) const char *field
 #define LK_FIELD_HOST(field) const char *field
 #define LK_FIELD_FILE(field) const char *field
+#define LK_FIELD_ZONE(field) const char *field
 #define LK_FIELD_FOLDER(field) const char *field
 #define LK_FIELD_WORD(field) const char *field
 #define LK_FIELD_SECONDS(field) int64_t field /* ms */

@@ -31,6 +31,7 @@
     X (config)                                                                 \
     X (sandbox)                                                                \
     X (client)                                                                 \
+    X (login)                                                                  \
     X (decode)                                                                 \
     X (show)                                                                   \
     X (watch)                                                                  \
@@ -50,6 +51,7 @@
     X (LOCK, "lock", "")                                                       \
     X (HOST, "host", "")                                                       \
     X (CLIENT, "client", "")                                                   \
+    X (ZONE, "zone", "")                                                       \
     X (VERB, "verb", "")                                                       \
     X (KEY_OF_CONFIG, "setting", "")                                           \
     X (FILE, "file", "")                                                       \
@@ -156,6 +158,10 @@
        "in this directory, new or empty (default: a new one in $TMPDIR)")      \
     X (SET, "set", SETTING, "K=V", set, {NULL},                                \
        "a setting of lockkeeper.conf(5), like lock/host-lease=3000")           \
+    X (ZONE, "zone", ZONE, "Z", zone, NULL, "the zone")                        \
+    X (PASSWORD_FILE, "password-file", FILE, "FILE", password_file, NULL,      \
+       "the password is its first line; - is standard input (default: "        \
+       "it is asked for)")                                                     \
     X (JSON, "json", FLAG, "", json, false, "print a JSON object")             \
     X (HELP, "help", FLAG, "", help, false, "tells about the verb")            \
     X (LENIENT, "lenient", FLAG, "", lenient, false,                           \
@@ -202,6 +208,10 @@
        "take it out of the file, so that its default is back")                 \
     X (HOSTED, "hosted", FLAG, "", hosted, false,                              \
        "routers host the lock services: one process per host, no lockd")       \
-    X (KEEP, "keep", FLAG, "", keep, false, "leave the directory behind")
+    X (KEEP, "keep", FLAG, "", keep, false, "leave the directory behind")      \
+    X (RENEW, "renew", FLAG, "", renew, false,                                 \
+       "the credential that is there, without a password")                     \
+    X (SHOW, "show", FLAG, "", show, false,                                    \
+       "print what the credential that is there says")
 
 #endif

@@ -12,11 +12,15 @@
 #include "util/escape.h"
 #include "util/utf8.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define NAME_SIZE_MAX 80
@@ -106,6 +110,90 @@ lk_terminal_height (void)
     return ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0
                ? size.ws_row
                : INT16_MAX;
+}
+
+/*  -------------------------------------------------------- secrets */
+
+static volatile sig_atomic_t caught;
+
+static void
+on_signal (int number)
+{
+    caught = number;
+}
+
+/*  The line, as far as there is room; -1 and errno. */
+static int
+read_secret (int fd, char *buffer, size_t size)
+{
+    size_t used = 0;
+    char next = '\0';
+    while (next != '\n') {
+        const ssize_t got = read (fd, &next, 1);
+        if (got <= 0 || caught != 0) {
+            errno = got == 0 ? ENXIO : EINTR;
+            return -1;
+        }
+        if (used < size) {
+            buffer[used++] = next;
+        }
+    }
+    if (buffer[used - 1] != '\n') {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    buffer[used - 1] = '\0';
+    return 0;
+}
+
+/*  What is typed is shown again whatever comes. */
+static int
+ask_unseen (int fd, const char *prompt, char *buffer, size_t size)
+{
+    struct termios before, unseen;
+    if (tcgetattr (fd, &before) != 0) {
+        return -1;
+    }
+    unseen = before;
+    unseen.c_lflag &= ~(tcflag_t) (ECHO | ECHONL);
+    (void) tcsetattr (fd, TCSAFLUSH, &unseen);
+    (void) !write (fd, prompt, strlen (prompt));
+    const int result = read_secret (fd, buffer, size);
+    const int number = errno;
+    (void) tcsetattr (fd, TCSAFLUSH, &before);
+    (void) !write (fd, "\n", 1);
+    errno = number;
+    return result;
+}
+
+int
+lk_terminal_ask_secret (const char *prompt, char *buffer, size_t size)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    struct sigaction before[5];
+    const struct sigaction catch = {.sa_handler = on_signal};
+    const int fd = open ("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd == -1) {
+        return -1;
+    }
+    caught = 0;
+    for (size_t i = 0; i < 5; i++) {
+        (void) sigaction (numbers[i], &catch, &before[i]);
+    }
+    const int result = ask_unseen (fd, prompt, buffer, size);
+    const int number = errno;
+    for (size_t i = 0; i < 5; i++) {
+        (void) sigaction (numbers[i], &before[i], NULL);
+    }
+    close (fd);
+    if (result != 0) {
+        explicit_bzero (buffer, size);
+    }
+    if (caught != 0) {
+        (void) raise (caught);
+    }
+    errno = number;
+    return result;
 }
 
 /*  -------------------------------------------------------- colours */

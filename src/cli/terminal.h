@@ -42,6 +42,13 @@ int lk_terminal_width (void);
 /*  ... and its lines. */
 int lk_terminal_height (void);
 
+/*  Asks the person at the terminal for a line that is not shown: not on stdin,
+ *  which may be something else. -1 and errno (ENXIO: there is no terminal;
+ *  EINTR: a signal came, which is raised again; EMSGSIZE: it is longer than
+ *  `size`, with its NUL); nothing is left in the buffer then. */
+int lk_terminal_ask_secret (const char *prompt, char *buffer, size_t size)
+    __attribute__ ((warn_unused_result));
+
 /*  Colours, if stdout is a terminal that has some and NO_COLOR is not set;
  *  else both are empty. */
 typedef enum { LK_GOOD, LK_BAD, LK_HEAD } lk_color;

@@ -379,10 +379,11 @@ lk_attach_problem (const lk_attach *self, lk_problem *problem)
     } else if (self->state == LK_ATTACH_REFUSED || self->taken_since != 0) {
         (void) lk_problem_set (problem, LK_REFUSED, "the router refused: %s",
                                self->reason);
-        problem->number = begins (self->reason, LK_REFUSE_CREDENTIAL)
-                                  || begins (self->reason, LK_REFUSE_LOG_IN)
-                              ? EKEYREJECTED
-                              : EINVAL;
+        problem->number =
+            strstr (self->reason, LK_REFUSE_CREDENTIAL) != NULL
+                    || begins (self->reason, LK_REFUSE_NO_CREDENTIAL)
+                ? EKEYREJECTED
+                : EINVAL;
     } else if (self->link.numbers) {
         tell_far (self, problem);
     } else {

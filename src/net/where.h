@@ -16,6 +16,11 @@ const char *lk_where (const char *told);
 /*  The same with that file as the configuration; NULL: the usual one. */
 const char *lk_where_by (const char *path, const char *told);
 
+/*  The same for a tool of administrators, who was told nothing: if nothing else
+ *  says it, the endpoint of administrators, as the configuration has it or the
+ *  other one with "-admin" behind it, if that takes our connection. */
+const char *lk_where_admin (void);
+
 /*  The client file by which a session is to be had, NULL: it is one of this
  *  host. That is `told`, if it is not NULL, else $LOCKKEEPER_CLIENT unless it
  *  is empty or *endpoint_p is one of this host. *endpoint_p becomes that of

@@ -24,10 +24,12 @@
 /*  How REFUSE says that the name is in use; the reason begins with it. */
 #define LK_REFUSE_TAKEN "name is taken"
 
-/*  How REFUSE says that it is the credential of a process of another machine
- *  that does not count, or that it needs one; the reason begins with it. */
-#define LK_REFUSE_CREDENTIAL "the credential"
-#define LK_REFUSE_LOG_IN "log in first"
+/*  Why REFUSE is said to an application on another machine that shows nothing
+ *  but a key which the settings do not have. */
+#define LK_REFUSE_NO_CREDENTIAL "log in first"
+
+/*  The word that is in the reason of a REFUSE because of a credential. */
+#define LK_REFUSE_CREDENTIAL "credential"
 
 /*  Why REFUSE is said to an ALIVE, by a router that has not met its sender, or
  *  has closed that link meanwhile. */
