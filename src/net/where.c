@@ -82,15 +82,15 @@ lk_where_client (const char *told, const char **endpoint_p)
 }
 
 const char *
-lk_where_admin (void)
+lk_where_admin (const char *path)
 {
     const char *named = getenv ("LOCKKEEPER_ENDPOINT");
     if (named && named[0]) {
         return named;
     }
-    const places *found = read_config (NULL);
+    const places *found = read_config (path);
     return lk_endpoint_check (found->admin, LK_IPC, NULL) == LK_OK
-                   && lk_endpoint_probe (found->admin) == 0
+                   && lk_endpoint_absence (found->admin) == 0
                ? found->admin
                : found->endpoint;
 }

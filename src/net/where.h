@@ -16,10 +16,11 @@ const char *lk_where (const char *told);
 /*  The same with that file as the configuration; NULL: the usual one. */
 const char *lk_where_by (const char *path, const char *told);
 
-/*  The same for a tool of administrators, who was told nothing: if nothing else
- *  says it, the endpoint of administrators, as the configuration has it or the
- *  other one with "-admin" behind it, if that takes our connection. */
-const char *lk_where_admin (void);
+/*  The same for a tool that was told nothing, and administrators use: instead of
+ *  what the configuration gives the router that of its administrators, which is
+ *  the other one with "-admin" behind it unless it says otherwise, if we may
+ *  connect to that. */
+const char *lk_where_admin (const char *path);
 
 /*  The client file by which a session is to be had, NULL: it is one of this
  *  host. That is `told`, if it is not NULL, else $LOCKKEEPER_CLIENT unless it
