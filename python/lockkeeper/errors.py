@@ -51,6 +51,7 @@ TEXTS: Dict[str, str] = {
     "deadlock": "both would wait for each other for ever",
     "system": "the operating system refused",
     "outdated": "it was changed meanwhile",
+    "credential": "its credential has ended",
 }
 
 
@@ -119,7 +120,8 @@ class LockLost(LockkeeperError):
     """A lock was held and is no more: stop what you do under it.
 
     ``reason`` is 'timedout' (its duration is over), 'isolated', 'quorum',
-    'disconnected', 'shutdown', 'released', 'forced', 'lost' or 'late';
+    'disconnected', 'shutdown', 'released', 'forced', 'lost', 'late' or
+    'credential';
     ``comment`` what an operator said who took it away, if he did.
     """
 
@@ -156,7 +158,9 @@ class Disconnected(LockkeeperError, ConnectionError):
 
 
 class Refused(LockkeeperError, ConnectionError):
-    """The router of this host does not want us."""
+    """The router of this host does not want us, or no server does; with the
+    ``reason`` 'credential' that of the machine does not count, or there is
+    none: ``lockkeeper login``."""
 
     reason = "refused"
 
