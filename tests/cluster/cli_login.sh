@@ -128,6 +128,13 @@ before=$(cat "$file.credential")
 check 'renew' says 0 'until ' "$lockkeeper" login --client "$file" --renew
 check 'by the former one' says 0 REGISTER grep REGISTER "$work/log"
 check 'which is another one' [ "$before" != "$(cat "$file.credential")" ]
+#   Nobody tells of hosts there.
+listed () {
+    "$lockkeeper" --client "$file" list >"$work/listed" &&
+        grep -qE '^held +right +- +\(own\) .* one$' "$work/listed" &&
+        grep -qE '^held +- +- +far-1-backup .* two$' "$work/listed"
+}
+check 'list in a zone' listed
 echo 'the credential has ended' >"$work/log.refusal"
 check 'it does not count' says 125 'refused: the credential has ended' \
     "$lockkeeper" --client "$file" list

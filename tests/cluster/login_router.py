@@ -61,6 +61,13 @@ def answer(issuer, message, key, refusal):
             return "REFUSE", {"reason": refusal or "log in first"}
         return "READY", {"host": "h1", "zone": "corp", "user": "right",
                          "role": "operator", "credential_left": 3600}
+    if message.command == "LOCKLIST":
+        #   As a session of a zone of its own is told.
+        return "LOCKLIST", {"tickets": [
+            {"object": "one", "state": "held", "since_ms": 5000,
+             "type": "exclusive", "user": "right", "own": True},
+            {"object": "two", "state": "held", "since_ms": 5000,
+             "type": "shared", "owner": "far-1-backup"}]}
     if message.command == "RENEW":
         return "LOGIN", {"credential": issuer.issue("right", key, 7200)}
     if message.command != "LOGIN":
@@ -105,8 +112,9 @@ def main(log):
                 told = sorted(set(message.body or {}) - {"password"})
                 print(message.command, *told, file=file)
             if command:
+                service = message.to.partition("@")[0]
                 socket.send_multipart([identity.bytes, _frame.encode(Message(
-                    message.sender, "router@h1", command, message.serial,
+                    message.sender, service + "@h1", command, message.serial,
                     body))])
 
 
