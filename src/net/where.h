@@ -17,9 +17,9 @@ const char *lk_where (const char *told);
 const char *lk_where_by (const char *path, const char *told);
 
 /*  The same for a tool that was told nothing, and administrators use: instead of
- *  what the configuration gives the router that of its administrators, which is
- *  the other one with "-admin" behind it unless it says otherwise, if we may
- *  connect to that. */
+ *  what the configuration gives the router that of its administrators, if we may
+ *  connect to that. Unless the configuration says otherwise it is the other one
+ *  with "-admin" behind it. */
 const char *lk_where_admin (const char *path);
 
 /*  The client file by which a session is to be had, NULL: it is one of this
