@@ -16,10 +16,10 @@ const char *lk_where (const char *told);
 /*  The same with that file as the configuration; NULL: the usual one. */
 const char *lk_where_by (const char *path, const char *told);
 
-/*  The same for a tool that was told nothing, and administrators use: instead of
- *  what the configuration gives the router that of its administrators, if we may
- *  connect to that. Unless the configuration says otherwise it is the other one
- *  with "-admin" behind it. */
+/*  The same for a tool that was told nothing, and that administrators use: their
+ *  endpoint in place of that of the configuration, if we may connect to it. It
+ *  is the other one with "-admin" behind it, unless the configuration says
+ *  otherwise. */
 const char *lk_where_admin (const char *path);
 
 /*  The client file by which a session is to be had, NULL: it is one of this
