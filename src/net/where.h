@@ -16,7 +16,7 @@ const char *lk_where (const char *told);
 /*  The same with that file as the configuration; NULL: the usual one. */
 const char *lk_where_by (const char *path, const char *told);
 
-/*  The same for a tool that was told nothing, and that administrators use: their
+/*  The same for a tool of administrators that was told nothing: their own
  *  endpoint in place of that of the configuration, if we may connect to it. It
  *  is the other one with "-admin" behind it, unless the configuration says
  *  otherwise. */
