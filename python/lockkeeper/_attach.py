@@ -9,9 +9,10 @@ messages those of a router alone."""
 from __future__ import annotations
 
 import os
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
 from . import _frame
+from ._credential import CredentialFile
 from ._frame import FrameError, Message
 from ._lease import FOREVER
 
@@ -34,14 +35,18 @@ class Attach:
     hands over what is received and sends ``take_frames``."""
 
     def __init__(self, name: str, endpoints: Sequence[str], now_ms: int, *,
-                 subscribe: Sequence[str] = (),
-                 seek_ms: int = _SEEK_MS) -> None:
+                 subscribe: Sequence[str] = (), seek_ms: int = _SEEK_MS,
+                 credential: Optional[CredentialFile] = None) -> None:
         self.name = name
         self.host = ""
         self.state = SEEKING
         self.refusal = ""
         self.reopen = True
         self.answer_ms = -1  # how long the router took to answer
+        #: When the credential that the router knows ends.
+        self.credential_ends_ms = FOREVER
+        self._credential = credential
+        self._shown_ms = 0  # REGISTER was said last
         self._asked_ms = 0
         self._subscribe = list(subscribe)
         self._seek_ms = seek_ms
@@ -102,16 +107,36 @@ class Attach:
         self._address = f"{self.name}@."
         self._send_register(now_ms)
 
-    def _send_register(self, now_ms: int) -> None:
+    def _registration(self, now_ms: int) -> Message:
         self._serial += 1
-        self._out = [Message(ROUTER, self._address, "REGISTER", self._serial, {
+        self._shown_ms = now_ms
+        body: _frame.Body = {
             "service": self.name, "version": VERSION, "pid": os.getpid(),
-            "application": True, "subscribe": self._subscribe})]
+            "application": True, "subscribe": self._subscribe}
+        line = self._credential.line() if self._credential else ""
+        if line:
+            body["credential"] = line
+        return Message(ROUTER, self._address, "REGISTER", self._serial, body)
+
+    def show_credential(self, now_ms: int) -> None:
+        """Says REGISTER once more, with the credential that there is now: the
+        same registration goes on."""
+        if self.state == READY:
+            self._out.append(self._registration(now_ms))
+
+    def _send_register(self, now_ms: int) -> None:
+        self._out = [self._registration(now_ms)]
         self._retry_ms = now_ms + _REGISTER_MS
 
     def _be_ready(self, message: Message, now_ms: int) -> None:
         host = message.text("host")
-        if self.state != REGISTERING or not _frame.is_name(host):
+        if not _frame.is_name(host):
+            return
+        #   The answer may be late.
+        left_s = message.number("credential_left", -1)
+        self.credential_ends_ms = self._shown_ms + left_s * 1000 \
+            if left_s >= 0 else FOREVER
+        if self.state != REGISTERING:
             return
         self.state, self.host = READY, host
         self.answer_ms = now_ms - self._asked_ms

@@ -79,6 +79,8 @@ class Book:
         self._due: List[Tuple[int, int]] = []
         self._lease: Optional[Lease] = None
         self.deserted = False
+        self._credential_ends = False  # soon, ...
+        self._credential_over = False  # ... or it has ended
         self.messages: List[Message] = []
         self.events: List[Told] = []
 
@@ -177,6 +179,14 @@ class Book:
         for entry in list(self._entries.values()):
             self._reconsider(entry)
 
+    def set_credential(self, ends: bool, over: bool, now_ms: int) -> None:
+        """The credential of the session ends soon, or has ended: what is held
+        is in danger, and what is lost then is lost as 'credential'."""
+        self._credential_ends, self._credential_over = ends, over
+        for entry in list(self._entries.values()):
+            if entry.holds:
+                self._weigh_danger(entry, now_ms)
+
     def orphan(self, now_ms: int) -> None:
         """The lock service has ended: nobody prolongs what it granted."""
         for entry in list(self._entries.values()):
@@ -263,6 +273,8 @@ class Book:
     def _expiry(self, entry: Entry, now_ms: int) -> str:
         if not entry.holds or now_ms >= entry.ends_at():
             return "timedout"
+        if self._credential_over:
+            return "credential"
         if self.deserted or entry.danger.orphan:
             return "disconnected"
         return "quorum" if entry.danger.why == "quorum" else "isolated"
@@ -282,7 +294,8 @@ class Book:
 
     def _weigh_danger(self, entry: Entry, now_ms: int) -> None:
         danger = entry.danger
-        in_danger = danger.said or danger.seen or danger.orphan
+        in_danger = danger.said or danger.seen or danger.orphan \
+            or (self._credential_ends and not entry.static)
         if in_danger != entry.danger.told:
             self._occur(entry, "danger" if in_danger else "safe", "", now_ms)
 
@@ -599,7 +612,8 @@ class Book:
 
     def _do_warn(self, entry: Entry, _error: str, _now_ms: int) -> None:
         entry.danger.told = True
-        self._tell(entry, JEOPARDY)
+        self._tell(entry, JEOPARDY,
+                   "credential" if self._credential_ends else "")
 
     def _do_calm(self, entry: Entry, _error: str, _now_ms: int) -> None:
         entry.danger.told = False

@@ -62,6 +62,7 @@ class ClientFile:
     is_closed: bool = False  # other servers than those are not asked for
     domain: str = ""  # where this machine is
     limit: str = ""  # only servers in there
+    credential: str = ""  # path of the file that has it, or not
 
     def head(self) -> str:
         """How the name begins by which it is known there."""
@@ -160,6 +161,9 @@ def _take_setting(file: ClientFile, path: str, value: str) -> str:
         is_port = value.isdigit() and int(value) <= 65535
         return "" if is_port \
             else "the beacon is a UDP port, 1 to 65535, or 0 for none"
+    if path == "client/credential":
+        file.credential = value
+        return "" if value else "the credential is the path of a file"
     if path == "client/discovery":
         file.is_closed = value == "no"
         return "" if value in ("yes", "no") else "discovery is 'yes' or 'no'"
@@ -231,6 +235,9 @@ def read(path: str) -> ClientFile:
             raise Invalid(f"'{path}', line {number}: {wrong}")
     file.domain = file.domain or file.limit
     _check(file, path)
+    file.credential = os.path.join(
+        os.path.dirname(path), file.credential) if file.credential \
+        else f"{path}.credential"
     if not file.servers:
         file.servers = [ClientServer(DEFAULT_ENDPOINT, key)
                         for key in file.keys]

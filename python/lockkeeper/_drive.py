@@ -99,7 +99,9 @@ class Driver:
         if way.state == READY:
             return
         if way.state == REFUSED or way.refusal:
-            raise Refused(f"the router refused: {way.refusal}")
+            raise Refused(f"the router refused: {way.refusal}"
+                          if way.refusal else way.problem(),
+                          way.refused_for)
         raise Disconnected(way.problem())
 
     def ask_steps(self, to: str, command: str, body: Optional[Body],

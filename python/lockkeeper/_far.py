@@ -8,15 +8,17 @@ src/client/far.c does. lockkeeper-protocol(7), 9.20."""
 from __future__ import annotations
 
 import os
+import random
 import secrets
 from typing import Callable, List
 
-from ._attach import READY, SEEKING
+from ._attach import READY, REFUSED, ROUTER, SEEKING
 from ._carrier import Carrier, is_of_registration, read_letter
 from ._client_file import ClientFile
+from ._credential import Danger, Deed, Renewal, times_of
 from ._entry import Entry
 from ._frame import Message
-from ._lease import NEVER, now_ms
+from ._lease import FOREVER, NEVER, now_ms
 from ._places import Kind, Letter
 from ._questions import Question
 from ._servers import Servers
@@ -28,6 +30,8 @@ _SILENT_FIFTHS = 2  # of a lease: so long a server may be silent, ...
 _SILENT_PART = 2  # ... or so long while nothing is asked for
 _FIRST_MS = 300  # for the first lease, which what is asked for needs
 _AGAIN_MS = 1000  # until a server that forgets us is taken again
+_WAIT_S_MAX = 3600  # that a router may ask for
+_RENEW_SERIAL = 1 << 61  # of RENEW; those of registrations are greater
 
 _LOSSES = {
     "disconnected": "no server answered for as long as its lease lasted",
@@ -50,6 +54,11 @@ class Far(Way):
         self._forgetful = -1  # a server that knows nothing of us
         self._again_ms = NEVER  # one such was registered with again
         self._ready_ms = NEVER  # when we were registered first
+        self._renewal = Renewal()
+        self._ends_ms = FOREVER  # the credential, as the server said last
+        self._danger = Danger.FINE  # as the book was told
+        self._renew_serial = 0  # of the RENEW that is open
+        self._shown = ""  # line that servers were shown last
 
     #   -------------------------------------------------------- questions
 
@@ -58,6 +67,8 @@ class Far(Way):
         """Nothing is granted without a lease: so it waits for the first one,
         if that comes soon."""
         current, now = self._roam.places.current, now_ms()
+        if self._ready_ms == NEVER and self._servers.deny_credential:
+            return REFUSED
         if self._ready_ms != NEVER and (
                 (current is not None and current.until_ms > now)
                 or now - self._ready_ms >= _FIRST_MS):
@@ -67,6 +78,8 @@ class Far(Way):
     @property
     def host(self) -> str:
         return self._host
+
+    refused_for = "credential"
 
     def problem(self) -> str:
         return self._servers.problem()
@@ -103,7 +116,8 @@ class Far(Way):
     def deadline(self) -> int:
         now = now_ms()
         return min(self._servers.deadline(now), self._roam.deadline(now),
-                   self.book.deadline(), self._carrier.questions.deadline())
+                   self.book.deadline(), self._carrier.questions.deadline(),
+                   self._renewal.deadline(now))
 
     #   -------------------------------------------------------- hearing
 
@@ -113,6 +127,10 @@ class Far(Way):
         service, _, host = message.sender.partition("@")
         if host != self._servers.host(server) \
                 or service not in ("lock", "router"):
+            return
+        if service == "router" and self._renew_serial \
+                and message.serial == self._renew_serial:
+            self._hear_renewal(message, now)
             return
         letter = read_letter(message) if service == "lock" else None
         if letter is not None:
@@ -147,6 +165,69 @@ class Far(Way):
             self._is_vain = True
             self._servers.note(server, message.text("reason")
                                or "it does not serve us")
+
+    #   -------------------------------------------------------- credential
+
+    def _note_end(self) -> None:
+        """A server has said until when it counts."""
+        current = self._roam.places.current
+        if current is None or not self._servers.is_up(current.server):
+            return
+        ends_ms = self._servers.credential_ends_ms(current.server)
+        if ends_ms != self._ends_ms:
+            self._ends_ms = ends_ms
+            self._shown = self._servers.credential.line()
+            life_ms, may_renew = times_of(self._shown) or (0, False)
+            self._renewal.begin(ends_ms, life_ms, may_renew, random.random())
+
+    def _show(self, now: int) -> None:
+        self._shown = self._servers.credential.line()
+        self._servers.show_credential(now)
+        self._renewal.shown(now)
+
+    def _look(self, now: int) -> None:
+        """Somebody else may have written it."""
+        line = self._servers.credential.line()
+        if line and line != self._shown:
+            self._show(now)
+
+    def _ask_renewal(self, now: int) -> None:
+        current = self._roam.places.current
+        if current is not None:
+            self._renew_serial = (self._renew_serial or _RENEW_SERIAL) + 1
+            self._servers.send(current.server, Message(
+                ROUTER, "", "RENEW", self._renew_serial), now)
+
+    def _hear_renewal(self, message: Message, now: int) -> None:
+        """An issuer that is not there may come back."""
+        line = message.text("credential")
+        if message.command == "LOGIN" and times_of(line) is not None:
+            self._servers.credential.write(line)
+            self._show(now)
+        elif message.command != "LOGIN" \
+                and message.text("error", "invalid") in ("denied", "invalid"):
+            self._renewal.refused(now)
+        else:
+            wait_s = message.number("wait", 0)
+            self._renewal.failed(
+                wait_s * 1000 if 0 < wait_s < _WAIT_S_MAX else 0, now)
+
+    def _renew(self, now: int) -> None:
+        """All processes of the machine share the file: the first one of them
+        that renews does it for all."""
+        self._note_end()
+        deed = self._renewal.next(now)
+        while deed is not Deed.IDLE:
+            if deed is Deed.LOOK:
+                self._look(now)
+            else:
+                self._ask_renewal(now)
+            deed = self._renewal.next(now)
+        danger = self._renewal.danger(now)
+        if danger is not self._danger:
+            self._danger = danger
+            self.book.set_credential(danger is not Danger.FINE,
+                                     danger is Danger.ENDED, now)
 
     #   -------------------------------------------------------- choosing
 
@@ -198,6 +279,7 @@ class Far(Way):
 
     def _tick(self, now: int) -> None:
         self._carrier.settle(now)
+        self._renew(now)
         self._roam.tick(now)
         self._choose(now)
         self._carrier.settle(now)

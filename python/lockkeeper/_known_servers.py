@@ -50,7 +50,8 @@ class KnownServer:
     begun_ms: int = NEVER  # it was tried last
     is_tried: bool = False  # it is being
     is_used: bool = False  # connected with: is not forgotten
-    why: str = ""  # it was no use
+    why: str = ""  # it was no use, ...
+    is_denied: bool = False  # ... for our credential does not count
 
     def answered(self, took_ms: int) -> None:
         """It took so long to answer."""

@@ -16,6 +16,7 @@ import zmq
 from . import _client_file, _domain, _link
 from ._attach import READY, REFUSED, SEEKING, Attach
 from ._client_file import ClientFile, ClientServer
+from ._credential import CredentialFile
 from ._frame import Message
 from ._known_servers import KnownServer, KnownServers
 from ._lease import FOREVER, NEVER
@@ -42,6 +43,11 @@ _UNKNOWN = "it does not know our key"
 _DENIED = "it has another key than we know, or is no server of clients"
 
 
+def _is_denied(refusal: str) -> bool:
+    """Whether it is because of a credential, or for want of one."""
+    return "credential" in refusal or refusal.startswith("log in first")
+
+
 def read_list(message: Message) -> Optional[List[ClientServer]]:
     """Those that SERVERS tells of; none if it tells of none to us."""
     rows = (message.body or {}).get("servers")
@@ -64,9 +70,10 @@ class Server(Attach):
     """A connection with one of them."""
 
     def __init__(self, name: str, about: KnownServer, link: Link,
-                 now_ms: int, subscribe: List[str]) -> None:
+                 now_ms: int, subscribe: List[str],
+                 credential: Optional[CredentialFile] = None) -> None:
         super().__init__(name, [about.endpoint], now_ms, seek_ms=_SEEK_MS,
-                         subscribe=subscribe)
+                         subscribe=subscribe, credential=credential)
         self.about = about
         self.link = link
         self.why = _MUTE
@@ -180,6 +187,7 @@ class Servers:
         self._name = name
         self._before_close: Optional[Callable[[], None]] = None
         self.known = KnownServers(file)
+        self.credential = CredentialFile(file.credential)
         self._servers: List[Server] = []  # that are connected with
         self._begun_ms = NEVER  # one was tried last, ...
         self._begun_step = 0  # ... which is so near
@@ -208,7 +216,8 @@ class Servers:
         if self._before_close is not None:
             link.before_close = self._before_close
         server = Server(self._name, about, link, now_ms,
-                        [] if self._file.is_closed else [_LIST])
+                        [] if self._file.is_closed else [_LIST],
+                        self.credential)
         about.is_used = True
         self._servers.append(server)
         return server
@@ -254,6 +263,7 @@ class Servers:
         or another server be behind the address, or if it has another one."""
         about = server.about
         about.why = server.why
+        about.is_denied = _is_denied(server.refusal)
         about.is_tried = False
         if self.known.share(about) or about.other \
                 or server.state == REFUSED:
@@ -404,6 +414,27 @@ class Servers:
                 for about in self.known.all]
         return "no server serves us: " + "; ".join(
             f"'{endpoint}': {why}" for endpoint, why in whys if why)
+
+    @property
+    def deny_credential(self) -> bool:
+        """Whether each of those of the client file has said that our
+        credential does not count, or that one is needed: it is of no use to
+        wait."""
+        ours = [about for about in self.known.all if about.is_of_file]
+        return bool(ours) and all(about.is_denied for about in ours)
+
+    #   -------------------------------------------------------- credential
+
+    def credential_ends_ms(self, number: int) -> int:
+        """When that which the server knows ends."""
+        server = self._find(number)
+        return server.credential_ends_ms if server is not None else FOREVER
+
+    def show_credential(self, now_ms: int) -> None:
+        """Registers once more with all that are connected, by what the file
+        has."""
+        for server in self._servers:
+            server.show_credential(now_ms)
 
     #   -------------------------------------------------------- to and fro
 

@@ -60,6 +60,9 @@ class Way(abc.ABC):
         """Why it was refused for good; empty: it was not."""
         return ""
 
+    #: The word for that.
+    refused_for = "refused"
+
     @abc.abstractmethod
     def problem(self) -> str:
         """Why it is not READY."""

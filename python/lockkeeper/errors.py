@@ -158,7 +158,9 @@ class Disconnected(LockkeeperError, ConnectionError):
 
 
 class Refused(LockkeeperError, ConnectionError):
-    """The router of this host does not want us."""
+    """The router of this host does not want us, or no server does; with the
+    ``reason`` 'credential' that of the machine does not count, or there is
+    none: ``lockkeeper login``."""
 
     reason = "refused"
 

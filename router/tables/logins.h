@@ -19,7 +19,6 @@
 #define LK_ASKED_LOGINS_MAX 64            /* under way, */
 #define LK_ASKED_LOGINS_OF_ADDRESS_MAX 32 /* and of one address */
 #define LK_ASKED_LOGIN_MS 15000           /* until one has failed */
-#define LK_PASSWORD_LEN_MAX 1023
 
 typedef struct lk_asked_login lk_asked_login;
 

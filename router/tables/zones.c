@@ -68,7 +68,7 @@ lk_zones_objection (const lk_zones *self, const lk_person *person)
 {
     if (!lk_zone_issuer_has (self->issuer, self->issuer_count,
                              lk_person_zone (person), person->issuer)) {
-        return "its issuer does not speak for that zone";
+        return "the issuer of the credential does not speak for that zone";
     }
     return lk_revoked_has (self->revoked, self->revoked_count, person->serial)
                ? "the credential was revoked"

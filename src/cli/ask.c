@@ -32,7 +32,9 @@ struct lk_requester {
     uint64_t first;       /* of those that are waited for */
     lk_message **answers; /* theirs, `missing` of them are not there; NULL */
     size_t count, missing;
-    bool is_once; /* each of its addresses is tried once */
+    bool is_once;    /* each of its addresses is tried once */
+    bool is_visitor; /* it does not register */
+    lk_credential_file credential;
 };
 
 /*  What we are given is borrowed. */
@@ -102,6 +104,8 @@ attach_to (lk_requester *self, const char *head, const char *endpoint,
                                        .name = name,
                                        .version = LK_VERSION,
                                        .application = true,
+                                       .is_visitor = self->is_visitor,
+                                       .credential = &self->credential,
                                        .linger_ms = LINGER_MS};
     self->attach = lk_attach_new (&options, &calls, self, problem);
     if (self->attach != NULL && await_router (self, lk_clock_ms () + wait_ms)) {
@@ -149,6 +153,7 @@ attach_to_server (lk_requester *self, const lk_client_file *file, size_t place,
     }
     lk_client_file_head (file, head);
     lk_client_file_call (file, server->key, &call);
+    lk_credential_file_init (&self->credential, file->credential);
     const bool is_there =
         attach_to (self, head, server->endpoint, &call, wait_ms, problem);
     explicit_bzero (&call, sizeof call);
@@ -298,6 +303,20 @@ lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
             ? !attach_far (self, client, endpoint, wait_ms,
                            problem != NULL ? problem : &ignored)
             : !attach_to (self, "", endpoint, NULL, wait_ms, problem)) {
+        lk_requester_destroy (&self);
+    }
+    return self;
+}
+
+lk_requester *
+lk_requester_far (const char *client, bool is_visitor, int wait_ms,
+                  lk_problem *problem)
+{
+    lk_requester *self = lk_alloc (sizeof *self);
+    const char *endpoint = NULL;
+    (void) lk_where_client (client, &endpoint);
+    self->is_visitor = is_visitor;
+    if (!attach_far (self, client, endpoint, wait_ms, problem)) {
         lk_requester_destroy (&self);
     }
     return self;

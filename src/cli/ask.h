@@ -25,6 +25,11 @@ lk_requester *lk_requester_new (const char *endpoint, int wait_ms,
 lk_requester *lk_requester_by (const lk_client_file *file, size_t place,
                                int wait_ms, lk_problem *problem);
 
+/*  The same to any server of that client file; a visitor does not register: of
+ *  its router one may ask then what no credential is needed for. */
+lk_requester *lk_requester_far (const char *client, bool is_visitor,
+                                int wait_ms, lk_problem *problem);
+
 void lk_requester_destroy (lk_requester **self_p);
 
 /*  The name of the host that it is attached to. */

@@ -230,7 +230,8 @@ const char *
 lk_cli_default_endpoint (void)
 {
     const char *endpoint = NULL;
-    return lk_where_client (NULL, &endpoint) != NULL ? NULL : lk_where (NULL);
+    return lk_where_client (NULL, &endpoint) != NULL ? NULL
+                                                     : lk_where_admin (NULL);
 }
 
 bool

@@ -31,6 +31,7 @@
     X (config)                                                                 \
     X (sandbox)                                                                \
     X (client)                                                                 \
+    X (login)                                                                  \
     X (decode)                                                                 \
     X (show)                                                                   \
     X (watch)                                                                  \
@@ -242,6 +243,10 @@
        "take it out of the file, so that its default is back")                 \
     X (HOSTED, "hosted", FLAG, "", hosted, false,                              \
        "routers host the lock services: one process per host, no lockd")       \
-    X (KEEP, "keep", FLAG, "", keep, false, "leave the directory behind")
+    X (KEEP, "keep", FLAG, "", keep, false, "leave the directory behind")      \
+    X (RENEW, "renew", FLAG, "", renew, false,                                 \
+       "the credential that is there, without a password")                     \
+    X (SHOW, "show", FLAG, "", show, false,                                    \
+       "print what the credential that is there says")
 
 #endif

@@ -343,6 +343,17 @@ lk_book_desert (lk_book *self, bool deserted)
 }
 
 void
+lk_book_set_credential (lk_book *self, bool ends, bool over, int64_t now_ms)
+{
+    lk_lock *lock, *next;
+    self->credential_ends = ends;
+    self->credential_over = over;
+    HASH_ITER (hh, self->locks, lock, next) {
+        lk_book_weigh_credential (lock, now_ms);
+    }
+}
+
+void
 lk_book_orphan (lk_book *self, int64_t now_ms)
 {
     lk_lock *lock, *next;

@@ -229,6 +229,11 @@ void lk_book_tick (lk_book *self, int64_t now_ms);
  *  lease is lost as DISCONNECTED then. */
 void lk_book_desert (lk_book *self, bool deserted);
 
+/*  The credential of the session ends soon, or has ended: what is held is in
+ *  danger, and what is lost then is lost as CREDENTIAL. */
+void lk_book_set_credential (lk_book *self, bool ends, bool over,
+                             int64_t now_ms);
+
 /*  The lock service has ended, whether or not there is another one by now: what
  *  is held is in danger, for its lease is not prolonged any more, and is lost
  *  as DISCONNECTED then. */

@@ -217,6 +217,9 @@ lk_book_expiry (const lk_lock *lock, int64_t now_ms)
     if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
         return LK_TIMEDOUT;
     }
+    if (lock->book->credential_over) {
+        return LK_CREDENTIAL;
+    }
     if (lock->book->deserted || lock->danger.orphan) {
         return LK_DISCONNECTED;
     }
@@ -236,8 +239,9 @@ lk_book_loss (const lk_lock *lock, int64_t now_ms)
 static void
 weigh_danger (lk_lock *lock, int64_t now_ms)
 {
-    const bool danger =
-        lock->danger.said || lock->danger.seen || lock->danger.orphan;
+    const bool danger = lock->danger.said || lock->danger.seen
+                        || lock->danger.orphan
+                        || (lock->book->credential_ends && !lock->is_static);
     if (danger != lock->danger.told) {
         lk_book_occur (lock, danger ? LK_ON_DANGER : LK_ON_SAFE, LK_OK, now_ms);
     }
@@ -265,6 +269,14 @@ lk_book_set_danger (lk_lock *lock, bool danger, lk_err why, int64_t now_ms)
     lock->danger.said = danger;
     lock->danger.why = why;
     weigh_danger (lock, now_ms);
+}
+
+void
+lk_book_weigh_credential (lk_lock *lock, int64_t now_ms)
+{
+    if (lk_book_holds (lock)) {
+        weigh_danger (lock, now_ms);
+    }
 }
 
 /*  A static lock has no lease; what is not held is asked for once more. */
@@ -466,7 +478,9 @@ static void
 tell_danger (lk_lock *lock, bool danger)
 {
     lock->danger.told = danger;
-    lk_book_tell (lock, danger ? LK_EVENT_JEOPARDY : LK_EVENT_SAFE, LK_OK);
+    lk_book_tell (lock, danger ? LK_EVENT_JEOPARDY : LK_EVENT_SAFE,
+                  danger && lock->book->credential_ends ? LK_CREDENTIAL
+                                                        : LK_OK);
 }
 
 static void

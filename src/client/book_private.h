@@ -26,8 +26,10 @@ struct lk_book {
     lk_lease_shelf *shelf; /* of those that a carrier lends */
     lk_book_open_fn *open; /* the carrier; NULL: messages are sent */
     void *carrier;
-    bool is_carried; /* there is, or was one */
-    bool deserted;   /* the lock service, or the way there, is gone */
+    bool is_carried;      /* there is, or was one */
+    bool deserted;        /* the lock service, or the way there, is gone */
+    bool credential_ends; /* soon, ... */
+    bool credential_over; /* ... or it has ended */
     lk_message_queue messages;
     lk_event_queue events;
     char remark[400];
@@ -109,6 +111,9 @@ void lk_book_sweep (lk_lock *lock);
 
 /*  What ends it, and when, may be another than was known. */
 void lk_book_reconsider (lk_lock *lock);
+
+/*  The book says of the credential what a held lock is told, if it was not. */
+void lk_book_weigh_credential (lk_lock *lock, int64_t now_ms);
 
 /*  Notes what the lock service says of the danger of a held lock, and why;
  *  LK_OK: it does not say. */

@@ -94,6 +94,9 @@ on_message (void *user, int server, const lk_message *message)
     if (!is_lock && !is_from (self, server, from, "router")) {
         return;
     }
+    if (!is_lock && lk_far_renew_hear (self, message, now_ms)) {
+        return;
+    }
     if (is_lock && lk_far_read (message, &letter)) {
         take_letter (self, &letter, server, now_ms);
     } else if (lk_far_is_register (lk_message_serial (message))) {
@@ -210,14 +213,18 @@ static void
 note_due (lk_far_way *self)
 {
     const int64_t servers_ms = lk_servers_deadline (self->servers);
-    const int64_t roam_ms = lk_roam_deadline (self->roam, lk_clock_ms ());
+    const int64_t now_ms = lk_clock_ms ();
+    const int64_t roam_ms = lk_roam_deadline (self->roam, now_ms);
+    const int64_t renew_ms = lk_far_renew_deadline (self, now_ms);
     self->due_ms = roam_ms < servers_ms ? roam_ms : servers_ms;
+    self->due_ms = renew_ms < self->due_ms ? renew_ms : self->due_ms;
 }
 
 static void
 tick (lk_far_way *self)
 {
     const int64_t now_ms = lk_clock_ms ();
+    lk_far_renew_tick (self, now_ms);
     lk_roam_tick (self->roam, now_ms);
     choose (self, now_ms);
     if (self->is_leased) {
@@ -280,6 +287,9 @@ state (const lk_way *way)
     const lk_far_way *self = (const lk_far_way *) way;
     const lk_roam_place *current = lk_roam_current (self->roam);
     const int64_t now_ms = lk_clock_ms ();
+    if (self->ready_ms == 0 && lk_servers_deny_credential (self->servers)) {
+        return LK_WAY_REFUSED;
+    }
     return self->ready_ms != 0
                    && ((current != NULL && current->until_ms > now_ms)
                        || now_ms - self->ready_ms >= FIRST_MS)
@@ -404,6 +414,7 @@ lk_far_new (const lk_way_options *options, const lk_client_file *file,
                                    .lease_ms = LEASE_MS};
     self->roam = lk_roam_new (&config);
     lk_book_set_carrier (self->book, lk_far_open, self);
+    lk_far_renew_init (self);
     choose (self, lk_clock_ms ());
     return &self->way;
 }

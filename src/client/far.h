@@ -7,6 +7,7 @@
  *      far_locks.c   the book's requests <-> roam.c, which repeats and claims
  *                    them and says until when they are believed in
  *      far_letter.c  roam's letters <-> messages
+ *      far_renew.c   the credential, as renewal.c decides
  *
  *  lockkeeper-protocol(7), 9.20.
  */
@@ -15,6 +16,7 @@
 #define LK_CLIENT_FAR_H
 
 #include "client/book.h"
+#include "client/renewal.h"
 #include "client/roam.h"
 #include "client/servers.h"
 #include "client/way.h"
@@ -49,6 +51,11 @@ typedef struct {
     int64_t again_ms;        /* one such was registered with again */
     int64_t ready_ms;        /* when we were registered first; 0: not yet */
     char host[LK_HOST_LEN_MAX + 1]; /* which did so last */
+    lk_renewal renewal;
+    int64_t credential_ends_ms; /* as the server said last */
+    lk_renewal_danger danger;   /* as the book was told */
+    uint64_t renew_serial;      /* of the RENEW that is open; 0: none */
+    char shown[LK_CREDENTIAL_LINE_SIZE]; /* that servers were shown last */
 } lk_far_way;
 
 /*  -------------------------------------------------------- far_letter.c */
@@ -94,5 +101,17 @@ void lk_far_lend (lk_far_way *self);
 
 /*  Forgets all of them. */
 void lk_far_forget (lk_far_way *self);
+
+/*  -------------------------------------------------------- far_renew.c */
+
+void lk_far_renew_init (lk_far_way *self);
+
+/*  Whether it was the answer to a RENEW. */
+bool lk_far_renew_hear (lk_far_way *self, const lk_message *message,
+                        int64_t now_ms);
+
+/*  Looks, asks and tells; when that is due again. */
+void lk_far_renew_tick (lk_far_way *self, int64_t now_ms);
+int64_t lk_far_renew_deadline (const lk_far_way *self, int64_t now_ms);
 
 #endif

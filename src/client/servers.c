@@ -50,6 +50,7 @@ typedef struct server {
 
 struct lk_servers {
     lk_client_file file;
+    lk_credential_file credential;
     char name[LK_SERVICE_LEN_MAX + 1];
     lk_servers_fn *fn;
     void *user;
@@ -154,6 +155,7 @@ dial (lk_servers *self, lk_known_server *about)
         .name = self->name,
         .version = LK_VERSION,
         .application = true,
+        .credential = &self->credential,
         .subscriptions = self->file.is_closed ? NULL : subscriptions,
         .linger_ms = LINGER_MS};
     server *it = lk_alloc (sizeof *it);
@@ -469,7 +471,7 @@ lk_servers_problem (const lk_servers *self, lk_way_problem *problem)
         snprintf (problem->text + size, sizeof problem->text - size,
                   "%s'%s': %s", size == 0 ? "no server serves us: " : "; ",
                   it->endpoint, why.text);
-        if (problem->number != EACCES) {
+        if (problem->number != EACCES && problem->number != EKEYREJECTED) {
             problem->number = why.number;
         }
     }
@@ -477,6 +479,47 @@ lk_servers_problem (const lk_servers *self, lk_way_problem *problem)
         snprintf (problem->text, sizeof problem->text, "%s",
                   "no beacon was heard of a server whose key we have");
         problem->number = ETIMEDOUT;
+    }
+}
+
+bool
+lk_servers_deny_credential (const lk_servers *self)
+{
+    const lk_known_server *it;
+    size_t count = 0;
+    for (size_t i = 0; (it = lk_known_servers_at (self->known, i)) != NULL;
+         i++) {
+        if (it->is_of_file) {
+            if (it->why.number != EKEYREJECTED) {
+                return false;
+            }
+            count++;
+        }
+    }
+    return count > 0;
+}
+
+/*  -------------------------------------------------------- credential */
+
+lk_credential_file *
+lk_servers_credential (lk_servers *self)
+{
+    return &self->credential;
+}
+
+int64_t
+lk_servers_credential_ends_ms (const lk_servers *self, int number)
+{
+    const server *it = find (self, number);
+    return it != NULL ? lk_attach_credential_ends_ms (it->attach) : INT64_MAX;
+}
+
+void
+lk_servers_show_credential (lk_servers *self)
+{
+    server *it;
+    DL_FOREACH (self->server, it) {
+        lk_attach_show_credential (it->attach);
     }
 }
 
@@ -608,6 +651,7 @@ lk_servers_new (const lk_client_file *file, const char *name, lk_servers_fn *fn,
                           .begun_ms = NEVER,
                           .owner = getpid ()};
     snprintf (self->name, sizeof self->name, "%s", name);
+    lk_credential_file_init (&self->credential, file->credential);
     self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
     if (self->epoll_fd == -1) {
         (void) lk_problem_errno (problem, "cannot make an epoll descriptor");

@@ -14,6 +14,7 @@
 
 #include "client/way.h"
 #include "net/client_file.h"
+#include "net/credential_file.h"
 #include "net/problem.h"
 
 #include <lockkeeper/message.h>
@@ -56,6 +57,21 @@ void lk_servers_note_move (lk_servers *self, int server, int64_t now_ms);
 
 /*  Why none of them can be had, each by name. */
 void lk_servers_problem (const lk_servers *self, lk_way_problem *problem);
+
+/*  Whether each of those of the client file has said that our credential does
+ *  not count, or that one is needed: it is of no use to wait. */
+bool lk_servers_deny_credential (const lk_servers *self);
+
+/*  -------------------------------------------------------- credential */
+
+/*  The file that has it. */
+lk_credential_file *lk_servers_credential (lk_servers *self);
+
+/*  When that which the server knows ends (boot clock, ms); INT64_MAX: never. */
+int64_t lk_servers_credential_ends_ms (const lk_servers *self, int server);
+
+/*  Registers once more with all that are connected, by what the file has. */
+void lk_servers_show_credential (lk_servers *self);
 
 /*  -------------------------------------------------------- to and fro */
 

@@ -23,7 +23,16 @@
 /*  How many frames are read before others get their turn. */
 #define TURNS_MAX 256
 
+/*  A credential that lasts longer has no end. */
+#define LEFT_S_MAX (INT64_C (100) * 365 * 24 * 3600)
+
 /*  -------------------------------------------------------- receiving */
+
+static bool
+begins (const char *text, const char *head)
+{
+    return strncmp (text, head, strlen (head)) == 0;
+}
 
 /*  Whether our own router says so. Before READY nobody else can reach us. */
 static bool
@@ -34,6 +43,18 @@ is_own_router (const lk_attach *self, const lk_address *from)
                || lk_slice_is (from->host, self->host));
 }
 
+/*  Its time counts from the question on: the answer may be late. */
+static void
+note_identity (lk_attach *self, const lk_message *message)
+{
+    const char *zone = lk_message_text (message, "zone");
+    const int64_t left_s = lk_message_number (message, "credential_left", -1);
+    snprintf (self->zone, sizeof self->zone, "%s", zone ? zone : "");
+    self->credential_ends_ms = left_s >= 0 && left_s < LEFT_S_MAX
+                                   ? self->shown_ms + left_s * 1000
+                                   : INT64_MAX;
+}
+
 static void
 welcomed (lk_attach *self, const lk_message *message)
 {
@@ -42,6 +63,7 @@ welcomed (lk_attach *self, const lk_message *message)
     if (!host || !lk_address_is_name (lk_slice_of (host))) {
         return;
     }
+    note_identity (self, message);
     if (self->state == LK_ATTACH_REGISTERING) {
         const char *address = lk_message_text (message, "address");
         snprintf (self->host, sizeof self->host, "%s", host);
@@ -58,9 +80,9 @@ turned_down (lk_attach *self, const lk_message *message)
 
     snprintf (self->reason, sizeof self->reason, "%s",
               reason ? reason : "no reason given");
-    bool is_taken =
-        strncmp (self->reason, LK_REFUSE_TAKEN, strlen (LK_REFUSE_TAKEN)) == 0;
-    lk_attach_step (self, is_taken ? LK_ATTACH_NAME_TAKEN : LK_ATTACH_REFUSAL);
+    lk_attach_step (self, begins (self->reason, LK_REFUSE_TAKEN)
+                              ? LK_ATTACH_NAME_TAKEN
+                              : LK_ATTACH_REFUSAL);
 }
 
 /*  The router has ended our session, and cannot close our connection. */
@@ -189,6 +211,8 @@ copy_options (lk_attach *self, const lk_attach_options *options)
     self->name = lk_strdup (options->name);
     self->version = lk_strdup (options->version ? options->version : "");
     self->is_application = options->application;
+    self->is_visitor = options->is_visitor;
+    self->credential = options->credential;
     self->taken_ms = options->taken_ms ? options->taken_ms : LK_ATTACH_TAKEN_MS;
     for (size_t i = 0; options->subscriptions && options->subscriptions[i];
          i++) {
@@ -238,6 +262,7 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
     self->user = user;
     self->retry_ms = INT64_MAX;
     self->answer_ms = -1;
+    self->credential_ends_ms = INT64_MAX;
     copy_options (self, options);
     lk_err error = lk_link_open (&self->link, problem);
     self->open_since = lk_clock_ms ();
@@ -269,7 +294,9 @@ lk_attach_destroy (lk_attach **self_p)
         return;
     }
     if (self->state == LK_ATTACH_READY) {
-        send_bare (self, "UNREGISTER");
+        if (!self->is_visitor) {
+            send_bare (self, "UNREGISTER");
+        }
         lk_link_flush (&self->link);
     } else {
         lk_link_drop (&self->link);
@@ -308,6 +335,18 @@ lk_attach_router_address (const lk_attach *self)
     return self->router_address;
 }
 
+const char *
+lk_attach_zone (const lk_attach *self)
+{
+    return self->zone;
+}
+
+int64_t
+lk_attach_credential_ends_ms (const lk_attach *self)
+{
+    return self->credential_ends_ms;
+}
+
 /*  Why that of another host is not there. */
 static void
 tell_far (const lk_attach *self, lk_problem *problem)
@@ -340,7 +379,11 @@ lk_attach_problem (const lk_attach *self, lk_problem *problem)
     } else if (self->state == LK_ATTACH_REFUSED || self->taken_since != 0) {
         (void) lk_problem_set (problem, LK_REFUSED, "the router refused: %s",
                                self->reason);
-        problem->number = EINVAL;
+        problem->number =
+            strstr (self->reason, LK_REFUSE_CREDENTIAL) != NULL
+                    || begins (self->reason, LK_REFUSE_NO_CREDENTIAL)
+                ? EKEYREJECTED
+                : EINVAL;
     } else if (self->link.numbers) {
         tell_far (self, problem);
     } else {
@@ -367,6 +410,14 @@ void
 lk_attach_flush (lk_attach *self)
 {
     lk_link_flush (&self->link);
+}
+
+void
+lk_attach_show_credential (lk_attach *self)
+{
+    if (self->state == LK_ATTACH_READY && !self->is_visitor) {
+        lk_attach_say_register (self);
+    }
 }
 
 void

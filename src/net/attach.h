@@ -21,6 +21,7 @@
 #ifndef LK_ATTACH_H
 #define LK_ATTACH_H
 
+#include "net/credential_file.h"
 #include "net/curve.h"
 #include "net/loop.h"
 #include "net/pipe.h"
@@ -79,6 +80,9 @@ typedef struct {
     const char *name; /* of the service: 1..63 of A-Z a-z 0-9 . _ - */
     const char *version;
     bool application;
+    bool is_visitor; /* it does not register: it may be READY, knows no host,
+                        and hears only answers */
+    lk_credential_file *credential;   /* borrowed: who we are; NULL: nothing */
     const char *const *subscriptions; /* NULL at the end; or NULL */
     int linger_ms; /* how long the last messages may take at the end */
     int taken_ms;  /* 0: LK_ATTACH_TAKEN_MS */
@@ -106,10 +110,18 @@ const char *lk_attach_host (const lk_attach *self);
  *  "" if it did not say. */
 const char *lk_attach_router_address (const lk_attach *self);
 
+/*  The zone that the router finds us in, from the last READY; "": the default
+ *  one. */
+const char *lk_attach_zone (const lk_attach *self);
+
+/*  When the credential that the router knows ends (boot clock, ms), from the
+ *  last READY; INT64_MAX: never. */
+int64_t lk_attach_credential_ends_ms (const lk_attach *self);
+
 /*  Why we are not READY, in a sentence ("no router at 'ipc://...': no such
  *  file or directory; none at ...", "the router at '...' does not answer",
  *  "the router refused: ..."), and errno-like: ENOENT, ECONNREFUSED, EACCES,
- *  ETIMEDOUT. */
+ *  ETIMEDOUT, EKEYREJECTED: the credential does not count. */
 void lk_attach_problem (const lk_attach *self, lk_problem *problem);
 
 /*  Of another host: how often all of its addresses were tried in vain. */
@@ -131,6 +143,10 @@ lk_err lk_attach_send (lk_attach *self, lk_message **message_p);
 /*  What was sent leaves now. Who drives it with an own poll calls this after
  *  sending outside of the callbacks. */
 void lk_attach_flush (lk_attach *self);
+
+/*  Says REGISTER once more, if READY, with the credential that there is now:
+ *  the same registration goes on. READY is no call of `ready` then. */
+void lk_attach_show_credential (lk_attach *self);
 
 /*  Subscribes to one more broadcast command, now and after each READY. */
 void lk_attach_subscribe (lk_attach *self, const char *command);

@@ -74,9 +74,12 @@ seek_later (lk_attach *self)
     retry_at (self, lk_clock_ms () + lk_attach_seek_ms (self));
 }
 
-static void
-send_register (lk_attach *self)
+void
+lk_attach_say_register (lk_attach *self)
 {
+    const char *credential = self->credential != NULL
+                                 ? lk_credential_file_line (self->credential)
+                                 : "";
     lk_message *message = lk_message_new (LK_ATTACH_ROUTER, "REGISTER");
 
     lk_message_set_from (message, self->address);
@@ -89,11 +92,22 @@ send_register (lk_attach *self)
     for (size_t i = 0; i < self->subscription_count; i++) {
         lk_message_add_item (message, "subscribe", self->subscriptions[i]);
     }
-    lk_bytes_cut (&self->link.out, 0);
+    if (credential[0] != '\0') {
+        lk_message_set_text (message, "credential", credential);
+    }
+    self->shown_ms = lk_clock_ms ();
     if (lk_link_pack (&self->link, message) == LK_OK) {
         (void) lk_link_flush (&self->link);
     }
     lk_message_destroy (&message);
+}
+
+/*  What was packed for a former connection is not sent on this one. */
+static void
+send_register (lk_attach *self)
+{
+    lk_bytes_cut (&self->link.out, 0);
+    lk_attach_say_register (self);
     retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
 }
 
@@ -116,24 +130,32 @@ repeat_register (lk_attach *self)
 }
 
 static void
-begin_register (lk_attach *self)
-{
-    self->state = LK_ATTACH_REGISTERING;
-    self->asked_ms = lk_clock_ms ();
-    snprintf (self->address, sizeof self->address, "%s@.", self->name);
-    send_register (self);
-}
-
-static void
 become_ready (lk_attach *self)
 {
     self->state = LK_ATTACH_READY;
     self->answer_ms = lk_clock_ms () - self->asked_ms;
     retry_at (self, INT64_MAX);
-    snprintf (self->address, sizeof self->address, "%s@%s", self->name,
-              self->host);
+    if (!self->is_visitor) {
+        snprintf (self->address, sizeof self->address, "%s@%s", self->name,
+                  self->host);
+    }
     if (self->calls.ready) {
         self->calls.ready (self->user);
+    }
+}
+
+/*  A visitor is there as soon as it is connected. */
+static void
+begin_register (lk_attach *self)
+{
+    self->asked_ms = lk_clock_ms ();
+    snprintf (self->address, sizeof self->address, "%s@.", self->name);
+    if (self->is_visitor) {
+        self->host[0] = '\0';
+        become_ready (self);
+    } else {
+        self->state = LK_ATTACH_REGISTERING;
+        send_register (self);
     }
 }
 

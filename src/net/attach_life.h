@@ -22,6 +22,8 @@ struct lk_attach {
     char *name;
     char *version;
     bool is_application;
+    bool is_visitor;
+    lk_credential_file *credential;
     int taken_ms;
     char *subscriptions[LK_ATTACH_SUBSCRIPTIONS_MAX];
     size_t subscription_count;
@@ -29,6 +31,9 @@ struct lk_attach {
     char host[LK_HOST_LEN_MAX + 1];
     char router_address[LK_ADDRESS_LEN_MAX + 1];
     char address[LK_ADDRESS_LEN_MAX + 1]; /* name@host */
+    char zone[LK_HOST_LEN_MAX + 1];       /* of the last READY; "" */
+    int64_t credential_ends_ms;           /* likewise; INT64_MAX */
+    int64_t shown_ms;                     /* REGISTER last said */
     char reason[200];                     /* of the last REFUSE */
     uint64_t serial;
     int64_t retry_ms;    /* REGISTER again, or open again */
@@ -52,6 +57,9 @@ typedef enum {
     LK_ATTACH_REFUSAL,    /* REFUSE for any other reason */
     LK_ATTACH_EVENTS
 } lk_attach_event;
+
+/*  Says REGISTER on the connection that there is. */
+void lk_attach_say_register (lk_attach *self);
 
 /*  How long until a router that is not there is sought again. */
 int lk_attach_seek_ms (const lk_attach *self);

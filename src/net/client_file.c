@@ -143,6 +143,16 @@ take_domain (char place[LK_DOMAIN_LEN_MAX + 1], const char *value)
     return NULL;
 }
 
+static const char *
+take_credential (lk_client_file *self, const char *value)
+{
+    if (value[0] == '\0' || strlen (value) >= sizeof self->credential) {
+        return "the credential is the path of a file";
+    }
+    snprintf (self->credential, sizeof self->credential, "%s", value);
+    return NULL;
+}
+
 /*  The fault, or NULL. */
 static const char *
 take_line (lk_client_file *self, const lk_zpl_line *line)
@@ -176,6 +186,9 @@ take_line (lk_client_file *self, const lk_zpl_line *line)
     }
     if (strcmp (line->path, "client/domain-limit") == 0) {
         return take_domain (self->limit, line->value);
+    }
+    if (strcmp (line->path, "client/credential") == 0) {
+        return take_credential (self, line->value);
     }
     return strcmp (line->path, "client/order") == 0
                ? take_order (self, line->value)
@@ -216,6 +229,29 @@ check (const lk_client_file *self, const char *path, lk_problem *problem)
                                  path);
 }
 
+/*  Where the credential is: beside the file, unless that says otherwise. */
+static lk_err
+place_credential (lk_client_file *self, const char *path, lk_problem *problem)
+{
+    char said[PATH_MAX];
+    const char *slash = strrchr (path, '/');
+    const int folder = slash != NULL ? (int) (slash - path) + 1 : 0;
+    int size;
+    memcpy (said, self->credential, sizeof said);
+    if (said[0] == '\0') {
+        size = snprintf (self->credential, sizeof self->credential,
+                         "%s.credential", path);
+    } else {
+        size = snprintf (self->credential, sizeof self->credential, "%.*s%s",
+                         said[0] == '/' ? 0 : folder, path, said);
+    }
+    return size < (int) sizeof self->credential
+               ? LK_OK
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'%s': the path of the credential is too long",
+                                 path);
+}
+
 static lk_err
 parse (lk_client_file *self, const char *path, const char *text,
        lk_problem *problem)
@@ -238,6 +274,9 @@ parse (lk_client_file *self, const char *path, const char *text,
     }
     if (error == LK_OK) {
         error = check (self, path, problem);
+    }
+    if (error == LK_OK) {
+        error = place_credential (self, path, problem);
     }
     if (error == LK_OK && self->count == 0 && self->beacon == 0) {
         lk_client_file_default (self);

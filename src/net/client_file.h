@@ -16,6 +16,7 @@
  *          domain-limit = au.perth
  *          discovery = yes
  *          beacon = 7412
+ *          credential = PATH
  *
  *  Keys may have a `#`, so values that have one are in quotes. Mode 0600.
  */
@@ -27,6 +28,7 @@
 #include "net/problem.h"
 #include "wire/domain.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -62,6 +64,7 @@ typedef struct {
     bool is_closed; /* other servers than those are not asked for */
     char domain[LK_DOMAIN_LEN_MAX + 1]; /* where this machine is; "" */
     char limit[LK_DOMAIN_LEN_MAX + 1];  /* only servers in there; "" */
+    char credential[PATH_MAX];          /* file that has one, or not */
 } lk_client_file;
 
 /*  Reads it; one that has keys of servers, and no server and no beacon, has the

@@ -16,6 +16,12 @@ const char *lk_where (const char *told);
 /*  The same with that file as the configuration; NULL: the usual one. */
 const char *lk_where_by (const char *path, const char *told);
 
+/*  The same for a tool of administrators that was told nothing: their own
+ *  endpoint in place of that of the configuration, if we may connect to it. It
+ *  is the other one with "-admin" behind it, unless the configuration says
+ *  otherwise. */
+const char *lk_where_admin (const char *path);
+
 /*  The client file by which a session is to be had, NULL: it is one of this
  *  host. That is `told`, if it is not NULL, else $LOCKKEEPER_CLIENT unless it
  *  is empty or *endpoint_p is one of this host. *endpoint_p becomes that of

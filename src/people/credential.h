@@ -20,6 +20,7 @@
 
 #define LK_ZONE_LEN_MAX 63       /* bytes: a name, as of a host */
 #define LK_USER_LEN_MAX 127      /* bytes; no blanks, nothing unprintable */
+#define LK_PASSWORD_LEN_MAX 255  /* bytes, from 1 */
 #define LK_ISSUER_TEXT_SIZE 65   /* 32 bytes in hexadecimal digits, and a NUL */
 #define LK_CREDENTIAL_SIZE 640   /* the longest line, and a NUL */
 #define LK_CREDENTIAL_AHEAD_S 60 /* clocks of servers may differ by that */

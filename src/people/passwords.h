@@ -21,7 +21,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LK_PASSWORD_LEN_MAX 255  /* bytes, from 1 */
 #define LK_PASSWORD_ZONES_MAX 16 /* of a user */
 #define LK_PASSWORD_USERS_MAX 4096
 #define LK_PASSWORD_HASH_SIZE 128

@@ -28,6 +28,9 @@
  *  but a key which the settings do not have. */
 #define LK_REFUSE_NO_CREDENTIAL "log in first"
 
+/*  The word that is in the reason of a REFUSE because of a credential. */
+#define LK_REFUSE_CREDENTIAL "credential"
+
 /*  Why REFUSE is said to an ALIVE, by a router that has not met its sender, or
  *  has closed that link meanwhile. */
 #define LK_REFUSE_UNMET "not connected"

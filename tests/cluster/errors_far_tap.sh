@@ -88,3 +88,15 @@ unmet lockkeeper.1 "it is in ..., outside of 'client/domain-limit' ..." \
 one that can broadcast; or the port is not for us"
 unmet lockkeeper.1 "'clients/key' has the key of '...' twice" \
     "'hosts/domain' has '...' twice"
+#   cluster/cli_login, unit/client_file, unit/credential_file.
+unmet lockkeeper.1 'the router refused: log in first' \
+    'the router refused: the credential ...' 'cannot log in: ...' \
+    'cannot log in: no answer within ... s' \
+    'cannot log in: the answer has no credential of our key' \
+    'cannot read the password: ...' "'...' cannot be the name of a user" \
+    "'...' has no credential" \
+    "'...': the credential is of another key than '...'" \
+    'that is no credential' 'the credential does not count yet' \
+    'the credential was changed since it was issued' \
+    'the credential has ended' \
+    "'...': the path of the credential is too long"

@@ -152,9 +152,9 @@ def main():
     refused("one that is to begin", issuer.sign(mine, begins=300),
             "the credential does not count yet")
     refused("one of another zone's issuer", issuer.sign(mine, zone="blue"),
-            "its issuer does not speak for that zone")
+            "the issuer of the credential does not speak for that zone")
     refused("one of nobody's", stranger.sign(mine),
-            "its issuer does not speak for that zone")
+            "the issuer of the credential does not speak for that zone")
     line = issuer.sign(mine)
     refused("a changed one", line.replace(" user ", " operator "),
             "the credential was changed since it was issued")

@@ -54,6 +54,19 @@ class Files(unittest.TestCase):
         self.assertEqual((file.domain, file.order, file.is_closed),
                          ("au", "nearest", False))
 
+    def test_credential(self):
+        """it is beside the file, unless that says where"""
+        path = self.write(OWN)
+        self.assertEqual(_client_file.read(path).credential,
+                         f"{path}.credential")
+        folder = os.path.dirname(path)
+        for said, meant in (("keys/mine", f"{folder}/keys/mine"),
+                            ("/run/mine", "/run/mine")):
+            self.assertEqual(_client_file.read(self.write(
+                OWN + f"    credential = {said}\n")).credential, meant)
+        with self.assertRaisesRegex(Invalid, "the path of a file"):
+            _client_file.read(self.write(OWN + '    credential = ""\n'))
+
     def test_head(self):
         """its name begins as its key does"""
         self.assertEqual(ClientFile(KEY).head(), "far-54fcba24e9324996-")

@@ -123,6 +123,26 @@ read_pair (const char *format, const char *first_key, const char *second_key)
                    problem.text);
 }
 
+/*  Beside the file, unless that says where. */
+START_TEST (credential)
+{
+    char beside[128];
+    put_pair ("");
+    ck_assert_int_eq (lk_client_file_read (&file, path, &problem), LK_OK);
+    snprintf (beside, sizeof beside, "%s.credential", path);
+    ck_assert_str_eq (file.credential, beside);
+    put_pair ("    credential = keys/mine\n");
+    ck_assert_int_eq (lk_client_file_read (&file, path, &problem), LK_OK);
+    snprintf (beside, sizeof beside, "%s/keys/mine", dir);
+    ck_assert_str_eq (file.credential, beside);
+    put_pair ("    credential = /run/mine\n");
+    ck_assert_int_eq (lk_client_file_read (&file, path, &problem), LK_OK);
+    ck_assert_str_eq (file.credential, "/run/mine");
+    put_pair ("    credential = \"\"\n");
+    check_refused ("the credential is the path of a file");
+}
+END_TEST
+
 START_TEST (domains)
 {
     read_pair ("    server = \"tcp://h1:7412 %s au.perth.dh4\"\n"
@@ -330,6 +350,7 @@ main (void)
     tcase_add_test (tcase, redirected);
     tcase_add_test (tcase, redirected_to_several);
     tcase_add_test (tcase, domains);
+    tcase_add_test (tcase, credential);
     tcase_add_test (tcase, default_endpoint);
     tcase_add_test (tcase, made);
     tcase_add_test (tcase, no_key_is_an_option);

@@ -141,6 +141,40 @@ START_TEST (the_configuration_tells_it)
 }
 END_TEST
 
+static void
+write_config (const char *path, const char *text)
+{
+    FILE *file = fopen (path, "w");
+    ck_assert_ptr_nonnull (file);
+    fputs (text, file);
+    fclose (file);
+}
+
+/*  What may be connected to goes ahead of that of applications. */
+START_TEST (administrators)
+{
+    static const char path[] = "/tmp/lk-endpoint-admin.conf";
+    static const char plain[] = "router\n    endpoint = ipc:///dev/nul\n";
+    unsetenv ("LOCKKEEPER_ENDPOINT");
+    write_config (path, plain);
+    ck_assert_str_eq (lk_where_admin (path), "ipc:///dev/nul");
+    write_config (path, "router\n    endpoint = ipc:///dev/nul\n"
+                        "    admin-endpoint = ipc:///dev/null\n");
+    ck_assert_str_eq (lk_where_admin (path), "ipc:///dev/null");
+    ck_assert_str_eq (lk_where_by (path, NULL), "ipc:///dev/nul");
+    setenv ("LOCKKEEPER_ENDPOINT", "ipc:///named", 1);
+    ck_assert_str_eq (lk_where_admin (path), "ipc:///named");
+    unsetenv ("LOCKKEEPER_ENDPOINT");
+    write_config ("/tmp/lk-endpoint-admin.conf-admin", "");
+    write_config (path,
+                  "router\n    endpoint = ipc:///tmp/lk-endpoint-admin.conf\n");
+    ck_assert_str_eq (lk_where_admin (path),
+                      "ipc:///tmp/lk-endpoint-admin.conf-admin");
+    remove ("/tmp/lk-endpoint-admin.conf-admin");
+    remove (path);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -152,6 +186,7 @@ main (void)
     tcase_add_test (tcase, who_does_not_answer_is_there);
     tcase_add_test (tcase, what_was_told_goes_first);
     tcase_add_test (tcase, the_configuration_tells_it);
+    tcase_add_test (tcase, administrators);
     suite_add_tcase (suite, tcase);
     return lk_suite_run (suite);
 }

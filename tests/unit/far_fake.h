@@ -73,6 +73,7 @@ typedef struct {
 static struct {
     char dir[32];
     char file[64];
+    char credential[80];
     lk_context *context;
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -81,11 +82,16 @@ static struct {
     server server[SERVERS];
     home_lock lock[LOCKS_MAX];
     int64_t lease_ms;
-    int64_t duration_ms; /* that is left of what is granted; -1 */
-    bool is_full;        /* nothing is granted, no type changed */
-    bool is_dumb;        /* a change of type is made, and nothing said */
-    bool is_late;        /* what is given back was over before */
-    uint64_t kept;       /* LOCK of which no UNLOCK is answered */
+    int64_t duration_ms;   /* that is left of what is granted; -1 */
+    bool is_full;          /* nothing is granted, no type changed */
+    bool is_dumb;          /* a change of type is made, and nothing said */
+    bool is_late;          /* what is given back was over before */
+    uint64_t kept;         /* LOCK of which no UNLOCK is answered */
+    int64_t left_s;        /* of the client's credential; 0: it has no end */
+    const char *refusal;   /* of REGISTER; NULL: READY */
+    const char *renewed;   /* the answer to RENEW, ... */
+    const char *unrenewed; /* ... or why it fails */
+    int64_t renewed_s;     /* left of what is renewed */
 } fake;
 
 #define WITH_LOCK(statement)                                                   \
@@ -155,15 +161,40 @@ send_list (server *self)
 }
 
 static void
+answer_registration (server *self, const lk_message *message)
+{
+    lk_message *answer = lk_message_reply (message, "READY");
+    const char *line = lk_message_text (message, "credential");
+    const bool is_renewed = line != NULL && fake.renewed != NULL
+                            && strcmp (line, fake.renewed) == 0;
+    lk_message_set_text (answer, "host", self->host);
+    if (fake.left_s > 0) {
+        lk_message_set_text (answer, "zone", "corp");
+        lk_message_set_number (answer, "credential_left",
+                               is_renewed ? fake.renewed_s : fake.left_s);
+    }
+    snprintf (self->name, sizeof self->name, "%s",
+              lk_message_text (message, "service"));
+    send_back (self, answer, "router");
+    send_list (self);
+}
+
+static void
 answer_router (server *self, const lk_message *message)
 {
-    if (lk_message_is (message, "REGISTER")) {
-        lk_message *answer = lk_message_reply (message, "READY");
-        lk_message_set_text (answer, "host", self->host);
-        snprintf (self->name, sizeof self->name, "%s",
-                  lk_message_text (message, "service"));
+    if (lk_message_is (message, "REGISTER") && fake.refusal != NULL) {
+        lk_message *answer = lk_message_reply (message, "REFUSE");
+        lk_message_set_text (answer, "reason", fake.refusal);
         send_back (self, answer, "router");
-        send_list (self);
+    } else if (lk_message_is (message, "REGISTER")) {
+        answer_registration (self, message);
+    } else if (lk_message_is (message, "RENEW")) {
+        const bool is_done = fake.unrenewed == NULL;
+        lk_message *answer =
+            lk_message_reply (message, is_done ? "LOGIN" : "LOGINFAILED");
+        lk_message_set_text (answer, is_done ? "credential" : "error",
+                             is_done ? fake.renewed : fake.unrenewed);
+        send_back (self, answer, "router");
     }
 }
 
@@ -477,6 +508,8 @@ write_file (void)
     lk_client_file file;
     lk_problem problem;
     snprintf (fake.file, sizeof fake.file, "%s/client", fake.dir);
+    snprintf (fake.credential, sizeof fake.credential, "%s.credential",
+              fake.file);
     (void) unlink (fake.file);
     ck_assert_int_eq (lk_client_file_make (&file, fake.file, &problem), LK_OK);
     fake.client = file.pair;
@@ -522,6 +555,7 @@ tear_down (void)
     }
     lk_context_destroy (&fake.context);
     unlink (fake.file);
+    unlink (fake.credential);
     ck_assert_int_eq (rmdir (fake.dir), 0);
 }
 

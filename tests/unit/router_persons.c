@@ -445,7 +445,7 @@ START_TEST (ones_that_do_not)
     is_refused (credential ("red", "alice", LK_ROLE_USER, NOW + 61, NOW + 99),
                 "the credential does not count yet");
     is_refused (credential ("blue", "alice", LK_ROLE_USER, NOW, NOW + 60),
-                "its issuer does not speak for that zone");
+                "the issuer of the credential does not speak for that zone");
     is_refused (",\"credential\":\"x\"", "that is no credential");
     snprintf (changed, sizeof changed, "%s", red (NOW + 60));
     memcpy (strstr (changed, "alice"), "clare", 5);
@@ -459,7 +459,8 @@ START_TEST (ones_that_do_not)
     caller_key = KEY1;
     const lk_issuer mine = issuer;
     issuer = other_issuer;
-    is_refused (red (NOW + 60), "its issuer does not speak for that zone");
+    is_refused (red (NOW + 60),
+                "the issuer of the credential does not speak for that zone");
     issuer = mine;
 }
 END_TEST

@@ -50,6 +50,8 @@ advice_far (int problem)
     case EACCES:
         return "`lockkeeper clients list` on a host of the cluster shows whose "
                "keys are known, and those of servers";
+    case EKEYREJECTED:
+        return "`lockkeeper login` gets a credential";
     case EINVAL:
     case ENOENT:
         return "see A MACHINE WITHOUT A ROUTER in lockkeeper(1)";

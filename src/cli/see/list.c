@@ -111,15 +111,34 @@ set_name (lk_columns *table, const lk_message *row)
     lk_free (name);
 }
 
+/*  To a session of a zone of its own nobody tells of hosts: who it is, of those
+ *  of the zone. */
+static void
+set_apart (lk_columns *table, const lk_message *row)
+{
+    const char *user = lk_message_text (row, "user");
+    const char *owner = lk_message_text (row, "owner");
+    lk_columns_set (table, HOST, user != NULL ? user : "-");
+    lk_columns_set (table, PID, "-");
+    lk_columns_set (table, COMMAND,
+                    lk_message_flag (row, "own") ? "(own)"
+                    : owner != NULL              ? owner
+                                                 : "-");
+}
+
 static void
 add_row (lister *self, const lk_message *row)
 {
     lk_columns *table = self->table;
     lk_columns_add (table);
     lk_columns_set (table, STATE, lk_row_state (row));
-    lk_columns_set (table, HOST, lk_text_of (row, "host"));
-    lk_columns_set_number (table, PID, lk_message_number (row, "pid", 0));
-    lk_columns_set (table, COMMAND, lk_owner_get_title (row).text);
+    if (lk_message_has (row, "host")) {
+        lk_columns_set (table, HOST, lk_text_of (row, "host"));
+        lk_columns_set (table, COMMAND, lk_owner_get_title (row).text);
+        lk_columns_set_number (table, PID, lk_message_number (row, "pid", 0));
+    } else {
+        set_apart (table, row);
+    }
     lk_columns_set (table, SINCE,
                     lk_span (lk_message_number (row, "since_ms", 0)).text);
     lk_columns_set (table, LEFT, lk_span (lk_row_left (row)).text);
