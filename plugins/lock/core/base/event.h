@@ -142,8 +142,8 @@ typedef struct {
     int64_t sent;      /* REGISTER, LEASE, LOCK: the application's clock; of
                           LOCK 0: it does not say */
     bool asked_before; /* LOCK: in an earlier registration */
-    int64_t until_ms;  /* REGISTER, LEASE: what lets its session in ends then;
-                          INT64_MAX: never */
+    int64_t until_ms;  /* REGISTER, LEASE: the credential that it came by ends
+                          then; 0 or INT64_MAX: it has none that ends */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */
