@@ -11,9 +11,9 @@
 
 #include "far.h"
 #include "in.h"
-#include "quota.h"
 #include "look.h"
 #include "out.h"
+#include "quota.h"
 #include "relay.h"
 #include "rights.h"
 

@@ -183,8 +183,10 @@ lk_lockd_may_say (lk_lockd *self, const lk_message *message,
 int64_t
 lk_lockd_until (const lk_lockd *self, const lk_who *who)
 {
-    return who->until_s == 0
-               ? INT64_MAX
-               : lk_bus_now (self->bus)
-                     + 1000 * (who->until_s - (int64_t) time (NULL));
+    if (who->until_s == 0) {
+        return INT64_MAX;
+    }
+    const int64_t left_s = who->until_s - (int64_t) time (NULL);
+    const int64_t until_ms = lk_bus_now (self->bus) + 1000 * left_s;
+    return until_ms > 0 ? until_ms : 1;
 }

@@ -171,13 +171,13 @@ struct lk_proxy {
     lk_index askers;    /* by their numbers */
     lk_heap ends;       /* by when a wait, duration or linger ends, or before */
     lk_demand *list[LK_LISTS];
-    size_t names_size;   /* bytes of all that is asked for */
-    struct lk_use *uses; /* map, by zone */
+    size_t names_size;       /* bytes of all that is asked for */
+    struct lk_use *uses;     /* map, by zone */
     struct lk_use *last_use; /* of the last request; NULL */
-    size_t settled;      /* neither asked for nor given back */
-    struct lk_set *sets; /* map */
-    lk_heap set_ends;    /* by when a wait or duration ends */
-    bool is_behind;      /* not all that was due could be sent at once */
+    size_t settled;          /* neither asked for nor given back */
+    struct lk_set *sets;     /* map */
+    lk_heap set_ends;        /* by when a wait or duration ends */
+    bool is_behind;          /* not all that was due could be sent at once */
     lk_registrations far;
     size_t unlocking; /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
