@@ -85,6 +85,7 @@ check 'whose key the settings get' await has h2 "$key"
 
 #   ------------------------------------------------------------ its name
 
+stop h2
 short h2
 "$lockkeeper" init --cluster one --members h9 --host h9 \
     --state "$work/other" >/dev/null
