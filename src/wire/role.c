@@ -43,6 +43,7 @@ static const struct {
     {"router", "KEYS", "", LK_ROLE_ADMIN},
     {"router", "LOG", "", LK_ROLE_USER},
     {"router", "LOGIN", "", LK_ROLE_NONE},
+    {"router", "LOGINFAILED", "", LK_ROLE_NONE},
     {"router", "REGISTER", "", LK_ROLE_NONE},
     {"router", "RELOADCONFIG", "", LK_ROLE_ADMIN},
     {"router", "RENEW", "", LK_ROLE_OBSERVER},

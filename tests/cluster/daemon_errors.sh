@@ -116,7 +116,8 @@ unmet lockkeeper-router.8 'that is no credential' \
     'the credential was changed since it was issued' \
     'the credential does not count yet' 'the credential has ended' \
     'the credential is of another key' \
-    'the issuer of the credential does not speak for that zone' 'the credential was revoked' \
+    'the issuer of the credential does not speak for that zone' \
+    'the credential was revoked' \
     'router: no endpoint for admins, its path would be too long'
 nobody lockkeeper-router.8 1 "cannot bind '...': permission denied" \
     lockkeeper-router --host h9 --endpoint "ipc://$work/locked/router" \

@@ -35,7 +35,8 @@ log_has () {
 #   login SPEAKER SERIAL ZONE USER PASSWORD: is asked; its answer is heard.
 login () {
     say "$1" "$1@${home[$1]}" router@. LOGIN "$2" 0 \
-        "{\"zone\":\"$3\",\"user\":\"$4\",\"password\":\"$5\",\"key\":\"$client\"}"
+        "{\"zone\":\"$3\",\"user\":\"$4\",\"password\":\"$5\",\
+\"key\":\"$client\"}"
     within 60 heard "$1" "^router@[^ ]* LOGIN(FAILED)? $2 " ||
         { cat "$work/$1.out"; return 1; }
 }

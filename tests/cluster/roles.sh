@@ -20,7 +20,7 @@ hosts=(h1 h2)
 log=$LOCKKEEPER_SANDBOX/h1/router.log
 plain=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 admin=(setpriv --reuid 65534 --regid 65534 --groups 64001)
-red=(setpriv --reuid 65534 --regid 65534 --groups 64003,64002)
+red=(setpriv --reuid 65534 --regid 65534 --groups "64003,64002")
 chmod 711 "$work" "$LOCKKEEPER_SANDBOX" "$LOCKKEEPER_SANDBOX"/h[12]
 cp "$speak" "$work"
 speak=$work/speak

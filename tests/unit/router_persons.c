@@ -218,7 +218,8 @@ START_TEST (what_other_zones_are_told)
     ck_assert_ptr_nonnull (
         strstr (told (LK_SIDE_LOCAL, "user", "COMMANDS"),
                 "[\"ABSOLUTELY\",\"ALIVE\",\"COMMANDS\",\"INVALID\","
-                "\"REGISTER\",\"SERVERS\",\"SERVICESTATUS\",\"SUBSCRIBE\","
+                "\"LOGIN\",\"REGISTER\",\"RENEW\",\"SERVERS\","
+                "\"SERVICESTATUS\",\"SUBSCRIBE\","
                 "\"TRANSMISSIONREPORT\",\"UNKNOWN\",\"UNREGISTER\"]"));
     /*  Its own lock service, and no other's. */
     const char *out = link_host ("h2");

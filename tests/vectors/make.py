@@ -109,9 +109,6 @@ CREDENTIAL = ("lockkeeper-credential-1 red alice operator " + PUBLIC2
               "0d")
 FARNAME = "far-bb88471d65e2659b-backup-4711"
 FAR = FARNAME + "@h1"
-CREDENTIAL = " ".join((
-    "lockkeeper-credential-1", "lab", "ann", "user", PUBLIC2, "1790000000",
-    "1790043200", "1790000000", "00112233445566aa", 32 * "0d", 64 * "5e"))
 HOST1 = {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
          "incarnation": "5d3c8a9e01f72b64"}
 HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",

@@ -10,6 +10,7 @@
  *      history.c  LOCKHISTORY
  *      top.c      LOCKTOP
  *      relay.c    what a zone asks, of other hosts
+ *      relayed.c  ... and what those ask this one
  *      alerts.c   LOCKALERT
  *      manager.c  what the service manager hears
  */

@@ -241,14 +241,6 @@ list_of (const lk_message *message)
                                                     : "names";
 }
 
-bool
-lk_lockd_is_relayed (const lk_message *message)
-{
-    return lk_message_is (message, "LOCKLIST")
-           || lk_message_is (message, "LOCKHISTORY")
-           || lk_message_is (message, "LOCKTOP");
-}
-
 /*  Who asked may be gone: then the router says so to nobody. */
 static void
 add_rows (lk_lockd *self, lk_relay *relay, const lk_message *told)
@@ -274,8 +266,9 @@ add_rows (lk_lockd *self, lk_relay *relay, const lk_message *told)
                     && lk_message_item_count (told, "leaders") > 0;
 }
 
-static void
-take_answer (lk_lockd *self, const char *host, const lk_message *message)
+void
+lk_lockd_take_relay (lk_lockd *self, const char *host,
+                     const lk_message *message)
 {
     lk_relay *relay =
         lk_relays_find (&self->relays, lk_message_serial (message));
@@ -292,34 +285,5 @@ take_answer (lk_lockd *self, const char *host, const lk_message *message)
         if (relay->pending == 0) {
             finish (self, relay);
         }
-    }
-}
-
-/*  It masks itself what it passes on. */
-static void
-answer_question (lk_lockd *self, const lk_message *message)
-{
-    const char *zone = lk_message_text (message, "zone");
-    const char *user = lk_message_text (message, "user");
-    lk_view view = {.who.role = user ? LK_ROLE_USER : LK_ROLE_OPERATOR};
-    snprintf (view.zone, sizeof view.zone, "%s", zone ? zone : "");
-    snprintf (view.who.user, sizeof view.who.user, "%s", user ? user : "");
-    if (lk_message_is (message, "LOCKLIST")) {
-        lk_lockd_tell_list (self, message, &view);
-    } else if (lk_message_is (message, "LOCKHISTORY")) {
-        lk_lockd_tell_history (self, message, &view);
-    } else {
-        lk_lockd_tell_top (self, message, &view);
-    }
-}
-
-void
-lk_lockd_take_relayed (lk_lockd *self, const char *host,
-                       const lk_message *message)
-{
-    if (lk_message_has (message, "served_by")) {
-        take_answer (self, host, message);
-    } else {
-        answer_question (self, message);
     }
 }

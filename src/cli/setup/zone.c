@@ -18,14 +18,14 @@
 
 /*  -------------------------------------------------------- the settings */
 
-lk_zones *
-lk_zones_new (lk_requester *asker, int *code)
+lk_zone_list *
+lk_zone_list_new (lk_requester *asker, int *code)
 {
     lk_message *base = lk_settings_ask (asker, 0, code);
     if (base == NULL) {
         return NULL;
     }
-    lk_zones *self = lk_alloc (sizeof *self);
+    lk_zone_list *self = lk_alloc (sizeof *self);
     self->base = base;
     self->count =
         lk_common_settings_zones (lk_text_of (base, "text"), self->zone);
@@ -35,7 +35,7 @@ lk_zones_new (lk_requester *asker, int *code)
 }
 
 void
-lk_zones_destroy (lk_zones **self_p)
+lk_zone_list_destroy (lk_zone_list **self_p)
 {
     if (*self_p != NULL) {
         lk_message_destroy (&(*self_p)->base);
@@ -53,7 +53,7 @@ typedef struct {
 } lines;
 
 static char *
-write_text (const lk_zones *self)
+write_text (const lk_zone_list *self)
 {
     lines *all = lk_alloc (sizeof *all);
     for (size_t i = 0; i < self->count; i++) {
@@ -73,7 +73,8 @@ write_text (const lk_zones *self)
 }
 
 static int
-change (const lk_zones *self, lk_requester *asker, const lk_options *options)
+change (const lk_zone_list *self, lk_requester *asker,
+        const lk_options *options)
 {
     char *text = write_text (self);
     const lk_settings_edit edit = {
@@ -93,7 +94,7 @@ name_of (const lk_options *options)
 
 /*  NULL: said that there is none. */
 static lk_zone *
-find (lk_zones *self, const char *name)
+find (lk_zone_list *self, const char *name)
 {
     const lk_zone *it = lk_zone_find (self->zone, self->count, name);
     if (it == NULL) {
@@ -146,7 +147,7 @@ read_issuer (const char *value, lk_zone_issuer *it)
 }
 
 static void
-drop_issuers (lk_zones *self, const char *zone, const char *key)
+drop_issuers (lk_zone_list *self, const char *zone, const char *key)
 {
     size_t kept = 0;
     for (size_t i = 0; i < self->issuer_count; i++) {
@@ -161,7 +162,7 @@ drop_issuers (lk_zones *self, const char *zone, const char *key)
 
 /*  Those that come, and then those that go; LK_EXIT_OK, or said why not. */
 static int
-take_issuers (lk_zones *self, const char *zone, const lk_options *options)
+take_issuers (lk_zone_list *self, const char *zone, const lk_options *options)
 {
     lk_zone_issuer it = {.zone = ""};
     snprintf (it.zone, sizeof it.zone, "%s", zone);
@@ -191,7 +192,7 @@ take_issuers (lk_zones *self, const char *zone, const lk_options *options)
 /*  -------------------------------------------------------- forms */
 
 static int
-add (lk_zones *self, lk_requester *asker, const lk_options *options)
+add (lk_zone_list *self, lk_requester *asker, const lk_options *options)
 {
     const char *name = name_of (options);
     if (lk_zone_find (self->zone, self->count, name) != NULL) {
@@ -208,7 +209,7 @@ add (lk_zones *self, lk_requester *asker, const lk_options *options)
 }
 
 static int
-set (lk_zones *self, lk_requester *asker, const lk_options *options)
+set (lk_zone_list *self, lk_requester *asker, const lk_options *options)
 {
     lk_zone *it = find (self, name_of (options));
     if (it == NULL) {
@@ -220,9 +221,9 @@ set (lk_zones *self, lk_requester *asker, const lk_options *options)
 }
 
 static int
-list (lk_zones *self, lk_requester *asker, const lk_options *options)
+list (lk_zone_list *self, lk_requester *asker, const lk_options *options)
 {
-    lk_zones_print (self, asker, options->json);
+    lk_zone_list_print (self, asker, options->json);
     return LK_EXIT_OK;
 }
 
@@ -260,7 +261,7 @@ check_unused (lk_requester *asker, const lk_zone *zone)
 }
 
 static int
-take_out (lk_zones *self, lk_requester *asker, const lk_options *options)
+take_out (lk_zone_list *self, lk_requester *asker, const lk_options *options)
 {
     lk_zone *it = find (self, name_of (options));
     if (it == NULL) {
@@ -282,7 +283,8 @@ take_out (lk_zones *self, lk_requester *asker, const lk_options *options)
 static const struct {
     const char *word;
     int count;
-    int (*run) (lk_zones *self, lk_requester *asker, const lk_options *options);
+    int (*run) (lk_zone_list *self, lk_requester *asker,
+                const lk_options *options);
 } forms[] = {{"list", 1, list},
              {"add", 2, add},
              {"set", 2, set},
@@ -337,11 +339,11 @@ run_form (size_t form, const lk_options *options)
 {
     int code = LK_EXIT_FAILED;
     lk_requester *asker = lk_cli_asker (options->endpoint);
-    lk_zones *self = asker != NULL ? lk_zones_new (asker, &code) : NULL;
+    lk_zone_list *self = asker != NULL ? lk_zone_list_new (asker, &code) : NULL;
     if (self != NULL) {
         code = forms[form].run (self, asker, options);
     }
-    lk_zones_destroy (&self);
+    lk_zone_list_destroy (&self);
     lk_requester_destroy (&asker);
     return code;
 }

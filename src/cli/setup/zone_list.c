@@ -98,7 +98,7 @@ set_span (lk_columns *table, size_t column, int64_t seconds)
 
 /*  The beginnings of their keys: the whole ones are for --json. */
 static void
-set_issuers (lk_columns *table, const lk_zones *self, const char *zone)
+set_issuers (lk_columns *table, const lk_zone_list *self, const char *zone)
 {
     char text[256] = "-";
     size_t used = 0;
@@ -113,7 +113,7 @@ set_issuers (lk_columns *table, const lk_zones *self, const char *zone)
 }
 
 static void
-add_zone (lk_columns *table, const lk_zones *self, const lk_zone *zone,
+add_zone (lk_columns *table, const lk_zone_list *self, const lk_zone *zone,
           const lk_message *use)
 {
     lk_columns_add (table);
@@ -141,7 +141,8 @@ take_use (lk_message *row, const lk_message *use, const char *field,
 }
 
 static void
-print_json (const lk_zones *self, const lk_zone *zone, const lk_message *use)
+print_json (const lk_zone_list *self, const lk_zone *zone,
+            const lk_message *use)
 {
     lk_message *row = lk_message_row_new ();
     lk_message_set_text (row, "zone", zone->name);
@@ -170,7 +171,7 @@ print_json (const lk_zones *self, const lk_zone *zone, const lk_message *use)
 }
 
 void
-lk_zones_print (const lk_zones *self, lk_requester *asker, bool json)
+lk_zone_list_print (const lk_zone_list *self, lk_requester *asker, bool json)
 {
     lk_message *question = lk_message_new (LK_SETTINGS_SERVICE, "LOCKSTATUS");
     lk_message *status = lk_requester_ask (asker, &question, ANSWER_MS);

@@ -17,15 +17,16 @@ typedef struct {
     lk_zone zone[LK_ZONES_MAX + 1];            /* and one more */
     lk_zone_issuer issuer[2 * LK_ISSUERS_MAX]; /* likewise some */
     size_t count, issuer_count;
-} lk_zones;
+} lk_zone_list;
 
 /*  As the settings in force have them. NULL: said why, and *code is how to
  *  exit. */
-lk_zones *lk_zones_new (lk_requester *asker, int *code);
-void lk_zones_destroy (lk_zones **self_p);
+lk_zone_list *lk_zone_list_new (lk_requester *asker, int *code);
+void lk_zone_list_destroy (lk_zone_list **self_p);
 
 /*  Prints them, and their use as this host's lock service tells it, as a table
  *  or an object for each. */
-void lk_zones_print (const lk_zones *self, lk_requester *asker, bool json);
+void lk_zone_list_print (const lk_zone_list *self, lk_requester *asker,
+                         bool json);
 
 #endif

@@ -137,6 +137,28 @@ lk_registration_of_app (const lk_proxy *proxy, uint32_t app)
     return link ? by_app (link) : NULL;
 }
 
+/*  -------------------------------------------------------- credentials */
+
+bool
+lk_registration_has_expired (const lk_proxy *proxy, const lk_registration *self)
+{
+    return self->until_ms <= proxy->core->now_ms;
+}
+
+bool
+lk_registration_may_hold (const lk_proxy *proxy, uint32_t app)
+{
+    const lk_registration *self = lk_registration_of_app (proxy, app);
+    return !self || !lk_registration_has_expired (proxy, self);
+}
+
+bool
+lk_registration_ends_soon (const lk_proxy *proxy, uint32_t app)
+{
+    const lk_registration *self = lk_registration_of_app (proxy, app);
+    return self && self->ends_soon;
+}
+
 /*  -------------------------------------------------------- time */
 
 void

@@ -18,26 +18,6 @@
  *  is over, and begins anew, by so much. */
 #define SLACK_MS 5000
 
-bool
-lk_registration_has_expired (const lk_proxy *proxy, const lk_registration *self)
-{
-    return self->until_ms <= proxy->core->now_ms;
-}
-
-bool
-lk_registration_may_hold (const lk_proxy *proxy, uint32_t app)
-{
-    const lk_registration *self = lk_registration_of_app (proxy, app);
-    return !self || !lk_registration_has_expired (proxy, self);
-}
-
-bool
-lk_registration_ends_soon (const lk_proxy *proxy, uint32_t app)
-{
-    const lk_registration *self = lk_registration_of_app (proxy, app);
-    return self && self->ends_soon;
-}
-
 /*  -------------------------------------------------------- all it has */
 
 typedef void (demand_deed) (lk_proxy *proxy, lk_demand *demand);
