@@ -116,9 +116,17 @@ check 'its folders are there, and only its' in_base '
     [ "$(stat -c "%U:%G %a" /var/lib/lockkeeper)" = \
         "lockkeeper:lockkeeper 700" ] &&
     [ "$(stat -c "%U:%G %a" /run/lockkeeper)" = "lockkeeper:lockkeeper 755" ] &&
-    [ "$(stat -c "%U:%G %a" /etc/lockkeeper /etc/lockkeeper/* | sort -u)" = \
-        "root:root 644
+    [ "$(stat -c "%U:%G %a" /etc/lockkeeper /etc/lockkeeper/lock* |
+        sort -u)" = "root:root 644
 root:root 755" ]'
+check 'so are those of the issuer, for it alone' in_base '
+    [ "$(stat -c "%U:%G %a" /etc/lockkeeper/issuers \
+        /etc/lockkeeper/authorities | sort -u)" = \
+        "lockkeeper:lockkeeper 700" ] && [ -z "$(ls -A \
+        /etc/lockkeeper/issuers /etc/lockkeeper/authorities | grep -v :)" ]'
+check 'there is a group of administrators, with nobody in it' in_base '
+    [ "$(getent group lockkeeper-admin | cut -d : -f 4)" = "" ] &&
+    getent group lockkeeper-admin'
 check 'nothing is enabled' in_base '
     ! ls /etc/systemd/system/*/lockkeeper* 2>/dev/null | grep .'
 check 'the configuration is a conffile, and right' in_base '

@@ -88,4 +88,43 @@ is_refused () {
 }
 check 'and it is told so' is_refused
 check 'its command was ended' no goes_on
+
+#   ------------------------------------------------------------ log in
+
+check 'h2: makes a key that issues' on h2 sh -c '
+    lockkeeper key new /etc/lockkeeper/issuers/acme.key &&
+    printf "%s\n" authority "    type = passwords" \
+        "    file = /etc/lockkeeper/authorities/corp.passwd" \
+        >/etc/lockkeeper/authorities/corp.conf &&
+    echo sesame | lockkeeper user add alice --authority corp --zone acme \
+        --role user --password-file -'
+check 'the daemon can read both, and nobody else' on h2 sh -c '
+    cd /etc/lockkeeper && [ "$(stat -c "%U %a" issuers/acme.key \
+        authorities/corp.passwd | sort -u)" = "lockkeeper 600" ]'
+check 'h2: has a zone' within 20 on h2 lockkeeper zone add acme \
+    --authority corp --issuer /etc/lockkeeper/issuers/acme.key
+check 'h2: an issuer starts' on h2 systemctl enable --now lockkeeper-issuer
+check 'and knows the zone' within 20 on h2 sh -c '
+    journalctl -u lockkeeper-issuer | grep "issues zone=acme"'
+on m1 lockkeeper client new /root/team >"$work/team.key"
+cat "$work/m1.servers" >>"$(root_of m1)/root/team"
+check 'm1: is nobody without a log-in' no on m1 lockkeeper \
+    --client /root/team run mine --wait 0 -- true
+#   log_in PASSWORD: by any of the servers.
+log_in () {
+    echo "$1" | on m1 lockkeeper login --client /root/team --zone acme \
+        --user alice --password-file -
+}
+check 'm1: a wrong password is none' no log_in simsalabim
+check 'm1: logs in' log_in sesame
+check 'm1: has a lock of the zone' on m1 lockkeeper --client /root/team \
+    run gate -- true
+check 'which is not that of the hosts' holds_gate h2
+check 'the journal has the log-ins' on h2 sh -c '
+    journalctl -u lockkeeper-issuer >/tmp/said &&
+    grep "audit: login ok zone=acme user=alice" /tmp/said &&
+    grep "audit: login refused zone=acme user=alice" /tmp/said &&
+    ! grep -e sesame -e simsalabim /tmp/said'
+check 'h2: the issuer is restarted' on h2 systemctl restart lockkeeper-issuer
+check 'and goes on' within 20 log_in sesame
 kill -KILL "$(cat "$work/m1.pid")"

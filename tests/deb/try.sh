@@ -14,6 +14,7 @@
 #
 #       world.sh      makes the hosts, and runs what is said on one of them
 #       contents.sh   the packages themselves, before anything runs
+#       people.sh     users and administrators of a host
 #       machine.sh    one more machine, with lockkeeper-client alone
 
 set -u
@@ -123,11 +124,13 @@ check 'the journal has lines without time, and priorities' on h1 sh -c '
         grep "\"PRIORITY\":\"5\"" | grep "\"MESSAGE\":\"router: down"'
 check 'and nothing in front of them' no on h1 sh -c "
     journalctl -o cat -u 'lockkeeper-*' | grep -E '^(<[0-9]>|[0-9]|lockkeeper-)'"
+# shellcheck source=tests/deb/people.sh
+. tests/deb/people.sh
 # shellcheck source=tests/deb/machine.sh
 . tests/deb/machine.sh
 
 #   In tenths; a sandbox that is off has more.
-for unit in lockd:7 router:18; do
+for unit in lockd:7 router:18 issuer:15; do
     check "the sandbox of ${unit%:*} is as tight as it was" on h1 \
         systemd-analyze security --no-pager --threshold="${unit#*:}" \
         "lockkeeper-${unit%:*}.service"
@@ -260,12 +263,14 @@ check 'configuration and state are not' on h2 \
     ls /etc/lockkeeper/lockkeeper.conf /var/lib/lockkeeper/lock.state
 check 'the others go on' on h3 lockkeeper wait-ready
 check 'all is purged' on h2 apt-get purge -y lockkeeper \
-    lockkeeper-client liblockkeeper1 liblockkeeper-dev python3-lockkeeper
+    lockkeeper-client lockkeeper-issuer liblockkeeper1 liblockkeeper-dev \
+    python3-lockkeeper
 check 'no file is left' on h2 sh -c '
     left=$(find / -xdev \( -path /proc -o -path /sys -o -path /root \) -prune \
         -o -path "*lockkeeper*" -print; ls -d /run/lockkeeper 2>/dev/null)
     [ -z "$left" ] || { echo "$left"; exit 1; }'
 check 'the user stays, as Debian has it' on h2 id lockkeeper
+check 'and the group of administrators' on h2 getent group lockkeeper-admin
 
 echo "1..$cases"
 [ "$bad" = 0 ]
