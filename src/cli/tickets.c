@@ -47,11 +47,15 @@ ask (lister *self, const char *command, int64_t cursor)
     return lk_requester_ask (self->asker, &question, ANSWER_MS);
 }
 
+/*  In a zone of its own each one answers for a leader, and refuses if it finds
+ *  none. */
 static bool
 leads (lister *self)
 {
     lk_message *status = ask (self, "LOCKSTATUS", 0);
-    bool does = status != NULL && lk_message_flag (status, "leads");
+    bool does = status != NULL
+                && (lk_message_flag (status, "leads")
+                    || lk_message_has (status, "zone"));
     lk_message_destroy (&status);
     return does;
 }

@@ -49,5 +49,5 @@ check 'and takes a lock by force' in_group lockkeeper-admin \
     lockkeeper unlock forced --force --reason test
 check 'which ends it' within 20 no holds_forced
 check 'the journal has both' on h1 sh -c '
-    journalctl -u lockkeeper-lockd | grep "audit: UNLOCK refused who=nobody" &&
-    journalctl -u lockkeeper-lockd | grep "audit: force asked who=nobody"'
+    journalctl -u lockkeeper-lockd | grep "audit: UNLOCK refused who=65534" &&
+    journalctl -u lockkeeper-lockd | grep "audit: force asked who=65534"'
