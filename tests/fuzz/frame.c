@@ -45,13 +45,15 @@ check_writing (const lk_frame_header *header)
     lk_slice_keep (header->to, to, sizeof to);
     lk_slice_keep (header->from, from, sizeof from);
     lk_slice_keep (header->command, command, sizeof command);
-    const lk_frame_envelope envelope = {to,
-                                        from,
-                                        command,
-                                        header->serial,
-                                        header->ttl_s,
-                                        header->crossed,
-                                        header->body_kind == LK_BODY_PACKED};
+    const lk_frame_envelope envelope = {.to = to,
+                                        .from = from,
+                                        .command = command,
+                                        .serial = header->serial,
+                                        .ttl_s = header->ttl_s,
+                                        .crossed = header->crossed,
+                                        .privileged = header->privileged,
+                                        .packed = header->body_kind
+                                                  == LK_BODY_PACKED};
     lk_bytes out = {0};
     const size_t start = lk_frame_begin (&out, &envelope);
     lk_bytes_add (&out, header->body.data, header->body.size);
