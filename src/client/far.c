@@ -49,6 +49,18 @@ become_ready (lk_far_way *self, int server, int64_t now_ms)
               lk_servers_host (self->servers, server));
 }
 
+/*  One that the end of our credential cuts short is as long as before: what is
+ *  to be stopped then needs its time. */
+static void
+note_lease (lk_far_way *self, int64_t left_ms, int64_t now_ms)
+{
+    if (left_ms > self->lease_ms
+        || now_ms + self->lease_ms < self->credential_ends_ms) {
+        self->lease_ms = left_ms;
+    }
+    self->is_leased = true;
+}
+
 static void
 take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
              int64_t now_ms)
@@ -63,8 +75,7 @@ take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
     } else if (letter->kind == LK_ROAM_UNKNOWN && is_current && current->over) {
         self->forgetful = server;
     } else if (letter->kind == LK_ROAM_LEASE) {
-        self->lease_ms = letter->left_ms;
-        self->is_leased = true;
+        note_lease (self, letter->left_ms, now_ms);
     } else if (letter->kind == LK_ROAM_MOVE) {
         lk_servers_note_move (self->servers, server, now_ms);
     }
