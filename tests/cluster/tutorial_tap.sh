@@ -72,7 +72,8 @@ for unit; do
             program=\$(sed -n 's#^ExecStart=@bindir@#/usr/local/bin#p' "\$file")
             groups=\$(sed -n 's/^SupplementaryGroups=/,/p' "\$file")
             setpriv --reuid lockkeeper --regid lockkeeper \\
-                --groups "lockkeeper\$groups" sh -c 'echo \$\$; exec "\$@"' sh \\
+                --groups "lockkeeper\$groups" \\
+                sh -c 'echo \$\$; exec "\$@"' sh \\
                 \$program 2>>"/run/\$unit.log" </dev/null >"/run/\$unit.pid" &
             ;;
     esac
