@@ -143,7 +143,7 @@ find_person (lk_router *self, const lk_source *source,
                    ? LK_REFUSE_NO_CREDENTIAL
                    : "the settings do not have your key";
     }
-    *person = (lk_person) {.role = LK_ROLE_USER};
+    *person = (lk_person) {.role = known->role};
     snprintf (person->user, sizeof person->user, "%s", known->client);
     return NULL;
 }
@@ -233,8 +233,11 @@ lk_callers_end (const lk_router *self, const lk_local *local)
     if (local->person.serial != 0) {
         return lk_zones_objection (&self->zones, &local->person);
     }
-    return lk_client_keys_find (&self->clients, local->far->key) == NULL
-               ? "the settings do not have its key"
+    const lk_client_key *known =
+        lk_client_keys_find (&self->clients, local->far->key);
+    return known == NULL ? "the settings do not have its key"
+           : known->role != local->person.role
+               ? "the settings have another role for its key"
                : NULL;
 }
 

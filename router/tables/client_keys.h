@@ -28,7 +28,7 @@ typedef struct {
 const lk_client_key *lk_client_keys_find (const lk_client_keys *self,
                                           const char *public_key);
 
-/*  Takes those of a list of "NAME KEY"; what is neither is left out. */
+/*  Takes those of a list of "NAME KEY [ROLE]"; what is none is left out. */
 void lk_client_keys_take (lk_client_keys *self, const lk_message *message,
                           const char *field);
 

@@ -53,7 +53,18 @@ bool
 lk_client_key_read (lk_client_key *self, const char *value)
 {
     lk_host_key key;
-    if (!lk_host_key_read (&key, value) || !is_host (key.host)) {
+    char line[LK_CLIENT_KEY_LINE_SIZE];
+    if ((size_t) snprintf (line, sizeof line, "%s", value) >= sizeof line) {
+        return false;
+    }
+    char *word = strchr (line, ' ');
+    word = word != NULL ? strchr (word + 1, ' ') : NULL;
+    if (word != NULL) {
+        *word++ = '\0';
+    }
+    self->role = word != NULL ? lk_role_from_word (word) : LK_ROLE_USER;
+    if (!lk_host_key_read (&key, line) || !is_host (key.host)
+        || self->role == LK_ROLE_NONE || self->role >= LK_ROLE_ADMIN) {
         return false;
     }
     snprintf (self->client, sizeof self->client, "%s", key.host);
@@ -65,7 +76,10 @@ void
 lk_client_key_write (const lk_client_key *self,
                      char value[LK_CLIENT_KEY_LINE_SIZE])
 {
-    snprintf (value, LK_CLIENT_KEY_LINE_SIZE, "%s %s", self->client, self->key);
+    const bool is_user = self->role == LK_ROLE_USER;
+    snprintf (value, LK_CLIENT_KEY_LINE_SIZE, "%s %s%s%s", self->client,
+              self->key, is_user ? "" : " ",
+              is_user ? "" : lk_role_words[self->role]);
 }
 
 static bool
@@ -167,7 +181,9 @@ static const struct {
     {LK_SETTING_KEY, is_host_key,
      "the name of a host, a blank, and a public key"},
     {LK_SETTING_CLIENT, is_client_key,
-     "the name of a client, a blank, and a public key"},
+     "the name of a client, a blank, a public key, and maybe a blank and one "
+     "of "
+     "observer, user and operator"},
     {LK_SETTING_DISCOVERY, is_discovery, "anyone, authenticated or nobody"},
     {LK_SETTING_DOMAIN, is_host_domain,
      "the name of a host, a blank, and a location domain like au.perth.dh4"},

@@ -12,6 +12,7 @@
 
 #include "net/problem.h"
 #include "wire/domain.h"
+#include "wire/role.h"
 
 #include <lockkeeper/message.h>
 #include <stdbool.h>
@@ -66,14 +67,16 @@ const lk_host_key *lk_host_key_of (const lk_host_key *keys, size_t count,
 typedef struct {
     char client[LK_HOST_LEN_MAX + 1];
     char key[LK_HOST_KEY_SIZE];
+    lk_role role; /* OBSERVER to OPERATOR */
 } lk_client_key;
 
 /*  All `clients/key`, in their order: how many. */
 size_t lk_common_settings_clients (const char *text,
                                    lk_client_key keys[LK_CLIENT_KEYS_MAX]);
 
-/*  "NAME KEY", as such a line has it; false: that is none. */
-#define LK_CLIENT_KEY_LINE_SIZE (LK_HOST_LEN_MAX + 1 + LK_HOST_KEY_SIZE)
+/*  "NAME KEY [ROLE]", as such a line has it, of a user unless it says otherwise;
+ *  false: that is none. */
+#define LK_CLIENT_KEY_LINE_SIZE (LK_HOST_LEN_MAX + LK_HOST_KEY_SIZE + 12)
 bool lk_client_key_read (lk_client_key *self, const char *value);
 void lk_client_key_write (const lk_client_key *self,
                           char value[LK_CLIENT_KEY_LINE_SIZE]);

@@ -62,6 +62,11 @@ says_it 125 \
 says_it 1 "no client is called '...'" clients remove m1
 check 'one may come' says 0 '' "$lockkeeper" clients add m1 "$made"
 says_it 1 "client '...' has that key already" clients add m2 "$made"
+check 'with another role' says 0 '' "$lockkeeper" clients add m1 "$made" \
+    --role operator
+check 'which is listed' eval '"$lockkeeper" clients list |
+    grep -q "^client  *m1 .* operator\$"'
+check 'and as before' says 0 '' "$lockkeeper" clients add m1 "$made"
 says_it 1 "client '...' has another key: --replace takes that out, or take \
 another name" clients add m1 "$(cat "$work/second.key")"
 says_it 125 "--replace is for 'add'" clients list --replace

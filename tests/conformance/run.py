@@ -140,7 +140,7 @@ def make_machines():
         return
     keys = [f"{host} " + lockkeeper("h1", "client", "new",
                                     str(client_file(host))).strip()
-            for host in HOSTS]
+            + " operator" for host in HOSTS]
     if lockkeeper("h1", "settings", "set", "clients/key", *keys) is None:
         sys.exit("the machines' keys cannot be set")
     servers = dict(re.findall(r"^server +(\S+) +(\S+ \S+) ",

@@ -184,6 +184,7 @@ lk_router_world_init (lk_router_world *self)
     self->router.now_ms = 5000;
     for (unsigned i = 0; i < 2; i++) {
         lk_client_key *key = &self->router.clients.key[i];
+        key->role = LK_ROLE_USER;
         snprintf (key->client, sizeof key->client, "m%u", i);
         snprintf (key->key, sizeof key->key, "%s", LK_ROUTER_WORLD_KEY (i));
     }

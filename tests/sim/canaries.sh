@@ -644,7 +644,7 @@ canary a-kept-one-stays-behind 1 unit/core_claim claim.c \
 canary a-claim-ahead-of-its-ping 1 unit/core_registered registration_parts.c \
     's/    lk_demand_hold_back (proxy, demand, proxy->core->pings);\n//'
 canary a-claim-starts-no-silence 1 unit/core_registered registration_parts.c \
-    's/    lk_registration_stay (proxy, self, request->left_ms);\n//'
+    's/    lk_registration_stay (proxy, self,\n *may_be_left (proxy, self, request->left_ms));\n//'
 canary nothing-in-doubt-is-reported 1 unit/core_registered report.c \
     's/ *|| is_in_doubt (proxy, demand)//'
 canary a-moved-set-goes-on 1 unit/core_registered set_resume.c \

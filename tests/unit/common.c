@@ -54,8 +54,13 @@ START_TEST (texts)
         {"router\n" LINE ("h1", K1) "clients\n" LINE ("m1", K1), NULL},
         {"clients\n    kay = m1\n", "line 2: there is no setting"},
         {"clients\n    key = m1\n",
-         "line 2: 'clients/key' needs the name of a client, a blank, and a "
-         "public key"},
+         "line 2: 'clients/key' needs the name of a client, a blank, a public "
+         "key"},
+        {"clients\n" LINE ("m1", K1 " operator") LINE ("m2", K2 " observer"),
+         NULL},
+        {"clients\n" LINE ("m1", K1 " admin"), "line 2: 'clients/key' needs"},
+        {"clients\n" LINE ("m1", K1 " none"), "line 2: 'clients/key' needs"},
+        {"clients\n" LINE ("m1", K1 " user x"), "line 2: 'clients/key' needs"},
         {"clients\n" LINE ("*", K1), "line 2: 'clients/key' needs"},
         {"clients\n" LINE ("m1", K1 "0"), "line 2: 'clients/key' needs"},
         {"clients\n" LINE ("m1", K1) LINE ("m2", K1),

@@ -395,6 +395,24 @@ START_TEST (who_has_none)
 }
 END_TEST
 
+/*  Another role begins with another session. */
+START_TEST (roles_of_keys)
+{
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "CLIENTKEYS",
+         "{\"keys\":[\"m1 " KEY1 " operator\"]}");
+    assert_starts (comes (LK_SIDE_CLIENTS, "a", ""), "READY 42 ");
+    ck_assert_int_eq (session ()->person.role, LK_ROLE_OPERATOR);
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "CLIENTKEYS",
+         "{\"keys\":[\"m1 " KEY1 " operator\",\"m2 " KEY2 "\"]}");
+    ck_assert_ptr_nonnull (session ());
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "CLIENTKEYS",
+         "{\"keys\":[\"m1 " KEY1 "\"]}");
+    ck_assert_ptr_null (session ());
+    assert_starts (comes (LK_SIDE_CLIENTS, "b", ""), "READY 42 ");
+    ck_assert_int_eq (session ()->person.role, LK_ROLE_USER);
+}
+END_TEST
+
 START_TEST (one_that_counts)
 {
     assert_starts (comes (LK_SIDE_CLIENTS, "a", red (NOW + 60)), "READY 42 ");
@@ -537,6 +555,7 @@ main (void)
     tcase_add_test (tcase, the_flag_between_hosts);
     tcase_add_test (tcase, who_has_none);
     tcase_add_test (tcase, one_that_counts);
+    tcase_add_test (tcase, roles_of_keys);
     tcase_add_test (tcase, admins_of_zones);
     tcase_add_test (tcase, ones_that_do_not);
     tcase_add_test (tcase, it_is_renewed);

@@ -171,6 +171,7 @@ print_client_json (const lk_client_key *key, int64_t sessions)
     lk_message *row = lk_message_row_new ();
     lk_message_set_text (row, "client", key->client);
     lk_message_set_text (row, "key", key->key);
+    lk_message_set_text (row, "role", lk_role_words[key->role]);
     lk_message_set_number (row, "sessions", sessions);
     print_row (row);
 }
@@ -229,8 +230,9 @@ list (lk_requester *asker, const lk_options *options)
         if (options->json) {
             print_client_json (it, sessions);
         } else {
-            printf ("client       %-16s %s %" PRId64 "\n", it->client, it->key,
-                    sessions);
+            printf ("client       %-16s %s %" PRId64 "%s%s\n", it->client,
+                    it->key, sessions, it->role != LK_ROLE_USER ? " " : "",
+                    it->role != LK_ROLE_USER ? lk_role_words[it->role] : "");
         }
     }
     print_servers (all, options->json);
@@ -263,6 +265,13 @@ take_out (clients *self, const char *name, lk_client_key *gone)
     return count - kept;
 }
 
+static lk_role
+role_of (const lk_options *options)
+{
+    return options->role != NULL ? lk_role_from_word (options->role)
+                                 : LK_ROLE_USER;
+}
+
 static size_t
 count_of (const clients *self, const char *name)
 {
@@ -283,6 +292,7 @@ enter (clients *self, lk_requester *asker, const lk_options *options,
     lk_client_key *it = &self->key[self->count++];
     snprintf (it->client, sizeof it->client, "%s", name_of (options));
     snprintf (it->key, sizeof it->key, "%s", key);
+    it->role = role_of (options);
     const int code = change (self, asker, options, true);
     for (size_t i = 0; code == LK_EXIT_OK && i < count; i++) {
         if (strcmp (gone[i].key, key) != 0) {
@@ -308,6 +318,9 @@ is_to_enter (const clients *self, const lk_options *options, const char *key,
         *code = lk_cli_fail (LK_EXIT_NO, "client '%s' has that key already",
                              owner->client);
         return false;
+    }
+    if (owner != NULL && count == 1 && owner->role != role_of (options)) {
+        return true;
     }
     if (owner != NULL && (count == 1 || !options->replace)) {
         lk_cli_hint ("client '%s' has that key already", name);
@@ -406,6 +419,9 @@ check_arguments (const lk_options *options, char line[LINE_SIZE])
     if (options->replace && !adds) {
         return lk_cli_misused (&lk_verb_clients, "--replace is for 'add'");
     }
+    if (options->role != NULL && !adds) {
+        return lk_cli_misused (&lk_verb_clients, "--role is for 'add'");
+    }
     if (options->json && strcmp (options->argument[0], "list") != 0) {
         return lk_cli_misused (&lk_verb_clients, "--json is for 'list'");
     }
@@ -453,8 +469,11 @@ run_clients (int argc, char **argv)
 static const lk_verb_option takes[] = {
     LK_TAKES_AS (JSON, "of list: print a JSON object per client and server"),
     LK_TAKES (REPLACE),
+    LK_TAKES_WORD (ROLE, "of add: what may be done there (default: user)",
+                   "observer user operator"),
     LK_TAKES_AS (WAIT, "give up after S seconds (default: 60)"),
-    LK_TAKES (ENDPOINT), LK_TAKES_END};
+    LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
 
 static const lk_verb_argument follows[] = {
     LK_FOLLOWS ("list", FLAG), LK_FOLLOWS ("add", TEXT),
@@ -463,7 +482,8 @@ static const lk_verb_argument follows[] = {
 const lk_verb lk_verb_clients = {
     .name = "clients",
     .usage = "list [options]\n"
-             "       lockkeeper clients add NAME KEY|- [--replace] [options]\n"
+             "       lockkeeper clients add NAME KEY|- [--role R] [--replace] "
+             "[options]\n"
              "       lockkeeper clients remove NAME [options]",
     .summary = "Machines without a router whose applications may have locks",
     .intro =
