@@ -171,6 +171,27 @@ lk_cli_asker (const char *endpoint)
     return asker;
 }
 
+void
+lk_cli_say_for_hosts (const lk_verb *verb)
+{
+    lk_cli_fail (0,
+                 "'%s' is not to be had from a machine without a router: run "
+                 "it on a host of the cluster",
+                 verb->name);
+}
+
+lk_requester *
+lk_cli_looker (const lk_options *options)
+{
+    lk_requester *asker = lk_cli_asker (options->endpoint);
+    if (asker != NULL && lk_cli_is_far (options->endpoint)
+        && !lk_requester_is_zoned (asker)) {
+        lk_cli_say_for_hosts (options->verb);
+        lk_requester_destroy (&asker);
+    }
+    return asker;
+}
+
 int
 lk_cli_check_name (const char *name)
 {

@@ -12,13 +12,26 @@
 #include <inttypes.h>
 #include <lockkeeper/message.h>
 #include <stdio.h>
+#include <string.h>
 
 #define WAIT_MS 20000 /* unless --wait says otherwise */
+
+/*  Not because nobody holds it: the lock service says why. */
+static bool
+is_refused (const lk_session *session, lk_err error)
+{
+    return error == LK_DENIED
+           && strcmp (lk_session_problem (session), lk_err_text (error)) != 0;
+}
 
 static int
 say_result (const lk_session *session, const lk_options *options, lk_err error)
 {
     const lk_shown shown = lk_shown_name (options->argument[0]);
+    if (is_refused (session, error)) {
+        return lk_cli_fail (LK_EXIT_FAILED, "did not unlock '%s': %s",
+                            shown.text, lk_session_problem (session));
+    }
     switch (error) {
     case LK_OK:
         return LK_EXIT_OK;
