@@ -240,6 +240,10 @@ lk_requester *lk_cli_asker (const char *endpoint);
  *  zone: elsewhere it is not to be had by a client file. */
 lk_requester *lk_cli_looker (const lk_options *options);
 
+/*  Whether the router knows us as an admin, or is from before roles; else says
+ *  that the verb needs one. */
+bool lk_cli_needs_admin (const lk_requester *asker, const lk_verb *verb);
+
 /*  That a verb is for hosts of the cluster, said. */
 void lk_cli_say_for_hosts (const lk_verb *verb);
 

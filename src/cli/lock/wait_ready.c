@@ -54,7 +54,9 @@ static void
 print_json (const waiter *self, bool ready)
 {
     lk_message *row = lk_message_row_new ();
-    lk_message_set_text (row, "host", self->host);
+    if (self->asker == NULL || !lk_requester_is_zoned (self->asker)) {
+        lk_message_set_text (row, "host", self->host);
+    }
     lk_message_set_flag (row, "ready", ready);
     if (!ready) {
         lk_message_set_text (row, "reason", self->reason);

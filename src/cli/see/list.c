@@ -25,6 +25,7 @@ enum {
     STATE,
     ZONE,
     HOST,
+    USER,
     PID,
     COMMAND,
     SINCE,
@@ -40,8 +41,9 @@ enum {
 static const lk_column columns[COLUMNS] = {
     [STATE] = {.head = "STATE", .width = 8, .whole = true},
     [ZONE] = {.head = "ZONE", .width = 8, .optional = true},
-    [HOST] = {.head = "HOST", .width = 12},
-    [PID] = {.head = "PID", .width = 8, .right = true},
+    [HOST] = {.head = "HOST", .width = 12, .optional = true},
+    [USER] = {.head = "USER", .width = 12, .optional = true},
+    [PID] = {.head = "PID", .width = 8, .right = true, .optional = true},
     [COMMAND] = {.head = "COMMAND", .width = 12, .from = 60},
     [SINCE] = {.head = "SINCE", .width = 8, .from = 60, .right = true},
     [LEFT] = {.head = "LEFT", .width = 8, .from = 130, .right = true},
@@ -120,8 +122,7 @@ static void
 set_apart (lk_columns *table, const lk_message *row)
 {
     const char *user = lk_message_text (row, "user");
-    lk_columns_set (table, HOST, user != NULL ? user : "-");
-    lk_columns_set (table, PID, "-");
+    lk_columns_set (table, USER, user != NULL ? user : "-");
     lk_columns_set (
         table, COMMAND,
         lk_message_flag (row, "own") ? "(own)" : lk_owner_get_title (row).text);

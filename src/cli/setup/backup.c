@@ -297,7 +297,8 @@ run_backup (int argc, char **argv)
         return LK_EXIT_FAILED;
     }
     lk_hostmap_init (&self.backup.hostmap);
-    code = back_up (&self);
+    code = lk_cli_needs_admin (self.asker, &lk_verb_backup) ? back_up (&self)
+                                                            : LK_EXIT_FAILED;
     lk_requester_destroy (&self.asker);
     return code;
 }
