@@ -67,7 +67,8 @@ typedef struct {
 /*  Attaches to this host's router, waiting for it if need be. NULL if there
  *  is none within connect_ms or it refuses; errno tells (ENOENT, ECONNREFUSED,
  *  ETIMEDOUT, EACCES; EINVAL: the endpoint or the client file makes no sense,
- *  or the router refused; or what else the system says). */
+ *  or the router refused; EDQUOT: the zone may have no more sessions; or what
+ *  else the system says). */
 lk_session *lk_session_new (const lk_session_options *options);
 
 /*  Gives back all locks but static ones that are held, and leaves; its locks
@@ -344,14 +345,15 @@ typedef struct {
 } lk_taking;
 
 /*  Releases a lock that somebody else holds, with its key, from any host of
- *  the cluster. LK_DENIED if the key is not the holder's, LK_UNKNOWN if nobody
- *  holds it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if it is not
+ *  the cluster. LK_DENIED if the key is not the holder's, or who asks has no
+ *  role for that, as lk_session_problem tells then; LK_UNKNOWN if nobody holds it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if it is not
  *  done within wait_ms: it may still happen then. */
 lk_err lk_session_unlock (lk_session *self, const lk_lock_name *name,
                           uint64_t key, const lk_taking *how, int64_t wait_ms);
 
 /*  Takes a lock away from its holders, as an operator. LK_OK when the last one
- *  is gone; LK_UNKNOWN if there is none; LK_INVALID, LK_TIMEDOUT as above. */
+ *  is gone; LK_UNKNOWN if there is none, LK_DENIED if there are none with that
+ *  token; LK_DENIED as to roles, LK_INVALID, LK_TIMEDOUT as above. */
 lk_err lk_session_force (lk_session *self, const lk_lock_name *name,
                          const lk_taking *how, int64_t wait_ms);
 

@@ -124,6 +124,6 @@ lk_lockd_carry_out (lk_lockd *self, const lk_effects *effects)
     lk_lockd_watch_hosts (self);
     if (self->status_changed && !self->failed) {
         self->status_changed = false;
-        lk_lockd_tell_status (self, NULL);
+        lk_lockd_tell_status (self, NULL, NULL);
     }
 }

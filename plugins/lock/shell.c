@@ -363,7 +363,7 @@ on_attach (void *context, lk_bus *bus)
     lk_lockd_tell_keys (self);
     lk_lockd_say_ready (self);
     step_tick (self);
-    lk_lockd_tell_status (self, NULL);
+    lk_lockd_tell_status (self, NULL, NULL);
 }
 
 static void

@@ -163,7 +163,8 @@ class Far(Way):
         if latest is not None and not latest.ready \
                 and latest.server == server:
             self._is_vain = True
-            self._servers.note(server, message.text("reason")
+            self._servers.note(server, message.text("text")
+                               or message.text("reason")
                                or "it does not serve us")
 
     #   -------------------------------------------------------- credential

@@ -17,7 +17,7 @@ from ._frame import Body, Message
 from ._lease import now_ms
 from ._letter import SERVICE
 from ._wish import Name, plain_name
-from .errors import Isolated
+from .errors import Invalid, Isolated
 
 _OTHERS_MS = 3000  # one host that does not answer should not hold up the rest
 _OWNERS_MAX = 500
@@ -253,8 +253,9 @@ def list_tickets(driver: Driver, name: Optional[Name], context: str,
         if tickets is not None:
             return tickets
         if not leaders:
-            if (yield from _ask_status(driver, to, end_ms)).flag("leads"):
-                return []
+            status = yield from _ask_status(driver, to, end_ms)
+            if status.flag("leads") or status.text("zone"):
+                return []  # a zone is told all by its own lock service
             raise Isolated("no leaders are known")
         to = f"lock@{leaders[0]}"
     raise Isolated("each lock service names another one as the leader")
@@ -274,6 +275,8 @@ def owners(driver: Driver, name: Name, context: str,
     tickets = yield from list_tickets(driver, name, context, timeout)
     asked: Dict[str, Body] = {}
     for ticket in tickets[:_OWNERS_MAX]:
+        if not ticket.host:
+            continue  # a zone is told of no hosts
         rows = asked.setdefault(ticket.host, {"tickets": []})["tickets"]
         rows.append({one: ticket.fields[one]
                      for one in ("session", "serial", "pid")
@@ -313,9 +316,16 @@ def history(driver: Driver, name: Optional[Name], context: str, count: int,
     end_ms = _end(timeout)
     wanted = _name_fields(name, context)
     wanted["count"] = _wish.check_number(count, "a count", _EVENTS_MAX)
-    hosts = [one.host for one in (yield from members(driver, timeout))]
-    answers = yield from _ask_all(driver, "LOCKHISTORY",
-                                  {host: wanted for host in hosts}, end_ms)
+    try:
+        hosts = [one.host for one in (yield from members(driver, timeout))]
+    except Invalid:
+        #   A zone is told of no hosts: its own lock service asks them.
+        hosts, answers = [], {"": (yield from _ask(
+            driver, SERVICE, "LOCKHISTORY", wanted, ("LOCKHISTORY",),
+            end_ms))}
+    else:
+        answers = yield from _ask_all(driver, "LOCKHISTORY",
+                                      {host: wanted for host in hosts}, end_ms)
     found = [_happening_of(row) for answer in answers.values()
              for row in _rows(answer, "events")]
     happenings = sorted((one for one in found if one is not None),

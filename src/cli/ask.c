@@ -351,6 +351,25 @@ lk_requester_host (const lk_requester *self)
     return lk_attach_host (self->attach);
 }
 
+lk_requester_person
+lk_requester_who (const lk_requester *self)
+{
+    const int64_t ends_ms = lk_attach_credential_ends_ms (self->attach);
+    const int64_t left_ms = ends_ms - lk_clock_ms ();
+    return (lk_requester_person) {.zone = lk_attach_zone (self->attach),
+                                  .user = lk_attach_user (self->attach),
+                                  .role = lk_attach_role (self->attach),
+                                  .left_ms = ends_ms == INT64_MAX ? -1
+                                             : left_ms > 0        ? left_ms
+                                                                  : 0};
+}
+
+bool
+lk_requester_is_zoned (const lk_requester *self)
+{
+    return lk_attach_zone (self->attach)[0] != '\0';
+}
+
 void
 lk_requester_ask_all (lk_requester *self, lk_message **questions,
                       lk_message **answers, size_t count, int wait_ms)
@@ -394,9 +413,20 @@ lk_text_of (const lk_message *message, const char *field)
     return text != NULL ? text : "?";
 }
 
+const char *
+lk_complaint_of (const lk_message *answer)
+{
+    const char *text = lk_message_text (answer, "text");
+    const char *reason = lk_message_text (answer, "reason");
+    return text != NULL ? text : reason != NULL ? reason : "no reason told";
+}
+
 int
 lk_say_no_service (const lk_message *answer)
 {
+    if (answer != NULL && lk_message_is (answer, "LOCKFAILED")) {
+        return lk_cli_fail (LK_EXIT_FAILED, "%s", lk_complaint_of (answer));
+    }
     return answer == NULL
                ? lk_cli_fail (LK_EXIT_LATE,
                               "the lock service of this host does not answer; "

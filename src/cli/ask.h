@@ -35,6 +35,19 @@ void lk_requester_destroy (lk_requester **self_p);
 /*  The name of the host that it is attached to. */
 const char *lk_requester_host (const lk_requester *self);
 
+/*  As which the router knows us: texts that may be empty; the zone is, if it is
+ *  the default one. */
+typedef struct {
+    const char *zone, *user, *role;
+    int64_t left_ms; /* of the credential; -1: it does not end */
+} lk_requester_person;
+
+lk_requester_person lk_requester_who (const lk_requester *self);
+
+/*  Whether that is a zone of its own: then its own lock service is to be asked,
+ *  and nothing is told of hosts. */
+bool lk_requester_is_zoned (const lk_requester *self);
+
 /*  Sends the question, destroys it, and waits for its answer, which the
  *  caller owns. NULL: none within `wait_ms`. UNKNOWN and INVALID are answers,
  *  too. */
@@ -48,6 +61,9 @@ void lk_requester_ask_all (lk_requester *self, lk_message **questions,
 
 /*  Of an answer; "?" if it is not there. */
 const char *lk_text_of (const lk_message *message, const char *field);
+
+/*  Why an answer is none: the reason or text that it has. */
+const char *lk_complaint_of (const lk_message *answer);
 
 /*  Says that this host's lock service gave another answer than was asked for,
  *  or none (NULL); the exit code. */

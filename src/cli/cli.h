@@ -69,11 +69,12 @@ typedef struct {
     const char *usage;   /* "NAME [options] -- CMD..."; a form per line */
     const char *summary; /* one line */
     const char *intro;   /* what help says ahead of the options, or NULL */
-    const lk_verb_option *options;      /* as help has them; NULL: none */
-    const char *help;                   /* ... and behind them, or NULL */
-    const lk_verb_argument *arguments;  /* ends with nothing; NULL: none */
-    bool needs_command;                 /* behind "--" */
-    bool is_far;                        /* also on a machine without a router */
+    const lk_verb_option *options;     /* as help has them; NULL: none */
+    const char *help;                  /* ... and behind them, or NULL */
+    const lk_verb_argument *arguments; /* ends with nothing; NULL: none */
+    bool needs_command;                /* behind "--" */
+    bool is_far;                       /* also on a machine without a router */
+    bool is_zoned; /* there, if in a zone of its own; asks by lk_cli_looker */
     int (*run) (int argc, char **argv); /* argv[0] is the verb */
 } lk_verb;
 
@@ -234,6 +235,17 @@ lk_session *lk_cli_session_for (const char *endpoint, const char *name,
 
 /*  Questions at that endpoint; NULL after having said why not. */
 lk_requester *lk_cli_asker (const char *endpoint);
+
+/*  The same of a verb that looks at all hosts, or in a zone of its own at that
+ *  zone: elsewhere it is not to be had by a client file. */
+lk_requester *lk_cli_looker (const lk_options *options);
+
+/*  Whether the router knows us as an admin, or is from before roles; else says
+ *  that the verb needs one. */
+bool lk_cli_needs_admin (const lk_requester *asker, const lk_verb *verb);
+
+/*  That a verb is for hosts of the cluster, said. */
+void lk_cli_say_for_hosts (const lk_verb *verb);
 
 /*  Asks for the lock, or the locks, that the first `names` arguments name,
  *  with all that the options say. LK_EXIT_OK, or the exit code after having

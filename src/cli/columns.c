@@ -34,11 +34,12 @@ struct lk_columns {
     size_t count;
     struct libscols_column *shown[LK_COLUMNS_ROOM]; /* NULL: left out */
     size_t least[LK_COLUMNS_ROOM]; /* widths; what comes later keeps them */
+    bool filled[LK_COLUMNS_ROOM];  /* some row has or had it */
     size_t last;                   /* of those shown */
     struct libscols_line *line;
     size_t rows; /* that are not printed yet */
     int width;
-    bool begun; /* the heads are printed */
+    bool begun; /* the heads are printed, of all columns that are filled */
 };
 
 /*  Asserts that it did: the library refuses our own mistakes alone, or has no
@@ -182,11 +183,27 @@ cut_last (lk_columns *self)
     scols_free_iter (it);
 }
 
+static bool
+is_hidden (const lk_columns *self, size_t column)
+{
+    return self->columns[column].optional && !self->filled[column];
+}
+
+static void
+hide_columns (lk_columns *self)
+{
+    for (size_t i = 0; i < self->last; i++) {
+        if (self->shown[i] != NULL && is_hidden (self, i)) {
+            must (scols_column_set_flags (self->shown[i], SCOLS_FL_HIDDEN));
+        }
+    }
+}
+
 static void
 keep_widths (lk_columns *self)
 {
     for (size_t i = 0; i < self->last; i++) {
-        if (self->shown[i] != NULL) {
+        if (self->shown[i] != NULL && !is_hidden (self, i)) {
             const size_t width = scols_column_get_width (self->shown[i]);
             self->least[i] = width < HEAD_SIZE ? width : HEAD_SIZE - 1;
         }
@@ -221,6 +238,7 @@ lk_columns_print_with (lk_columns *self, lk_columns_behind *behind, void *user)
     }
     const locale_t utf8 = newlocale (LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
     const locale_t before = uselocale (utf8);
+    hide_columns (self);
     if (is_cut (self, self->last)) {
         cut_last (self);
     }
@@ -273,6 +291,12 @@ lk_columns_set_bytes (lk_columns *self, size_t column, const char *data,
     struct libscols_column *it = self->shown[column];
     if (it == NULL) {
         return;
+    }
+    if (self->columns[column].optional && !self->filled[column]) {
+        self->filled[column] = true;
+        self->begun = false;
+        must (scols_table_enable_noheadings (self->table,
+                                             self->columns[0].head == NULL));
     }
     size_t room = LK_ESCAPE_ROOM (size);
     if (column == self->last) {

@@ -26,6 +26,7 @@ typedef struct {
     int from, below;  /* widths of terminals that have it; 0: any */
     bool right;       /* numbers */
     bool whole;       /* never cut */
+    bool optional;    /* left out while no row has it; not the last one */
 } lk_column;
 
 typedef struct lk_columns lk_columns;

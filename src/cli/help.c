@@ -178,4 +178,9 @@ lk_cli_print_help (const lk_verb *verb)
                 "...\n",
                 verb->name);
     }
+    if (verb->is_zoned) {
+        printf ("\nIn a zone, on a machine without a router: lockkeeper "
+                "--client FILE %s ...\n",
+                verb->name);
+    }
 }

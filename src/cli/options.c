@@ -378,14 +378,11 @@ takes_endpoint (const lk_verb *verb)
 static bool
 is_in_reach (const lk_options *self, const lk_verb *verb)
 {
-    if (verb->is_far || !takes_endpoint (verb)
+    if (verb->is_far || verb->is_zoned || !takes_endpoint (verb)
         || !lk_cli_is_far (self->endpoint)) {
         return true;
     }
-    lk_cli_fail (0,
-                 "'%s' is not to be had from a machine without a router: run "
-                 "it on a host of the cluster",
-                 verb->name);
+    lk_cli_say_for_hosts (verb);
     return false;
 }
 

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZONE_MS 5000 /* its host may ask the others */
+
 /*  -------------------------------------------------------- hosts */
 
 static lk_survey_host *
@@ -160,7 +162,8 @@ static lk_message *
 copy_question (const lk_message *question, const char *host)
 {
     static const char *const numbers[] = {"after", "count"};
-    static const char *const texts[] = {"object", "object_hex", "context"};
+    static const char *const texts[] = {"object", "object_hex", "context",
+                                        "zone"};
     char to[LK_ADDRESS_LEN_MAX + 1];
     snprintf (to, sizeof to, "lock@%s", host);
     lk_message *copy = lk_message_new (to, lk_message_command (question));
@@ -170,7 +173,7 @@ copy_question (const lk_message *question, const char *host)
                                    lk_message_number (question, numbers[i], 0));
         }
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         const char *text = lk_message_text (question, texts[i]);
         if (text != NULL) {
             lk_message_set_text (copy, texts[i], text);
@@ -190,15 +193,32 @@ lk_survey_ask (const lk_survey *self, lk_requester *asker,
                            ? copy_question (question, self->host[i].name)
                            : NULL;
     }
-    lk_requester_ask_all (asker, questions, answers, self->count, wait_ms);
+    lk_requester_ask_all (asker, questions, answers, self->count,
+                          self->is_zoned ? ZONE_MS : wait_ms);
     for (size_t i = 0; i < self->count; i++) {
         drop_complaint (&answers[i]);
     }
 }
 
+/*  A zone does not hear of hosts. */
+static void
+take_zone (lk_survey *self, lk_requester *asker)
+{
+    lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
+    *self = (lk_survey) {.is_zoned = true};
+    self->lock = lk_requester_ask (asker, &question, ZONE_MS);
+    drop_complaint (&self->lock);
+    lk_survey_host *here = need_host (self, ".");
+    here->here = here->live = true;
+}
+
 void
 lk_survey_take (lk_survey *self, lk_requester *asker, int wait_ms)
 {
+    if (lk_requester_is_zoned (asker)) {
+        take_zone (self, asker);
+        return;
+    }
     lk_message *questions[] = {lk_message_new ("router@.", "ROUTERSTATUS"),
                                lk_message_new ("lock@.", "LOCKSTATUS")};
     lk_message *answers[2];
@@ -248,14 +268,16 @@ const char *
 lk_survey_reason (const lk_survey *self)
 {
     if (self->lock == NULL) {
-        return "there is no lock service on this host; start lockkeeper-lockd";
+        return self->is_zoned ? "no lock service answers"
+                              : "there is no lock service on this host; start "
+                                "lockkeeper-lockd";
     }
-    const char *reason = lk_message_text (self->lock, "reason");
-    return reason != NULL ? reason : "no reason told";
+    return lk_complaint_of (self->lock);
 }
 
 const char *
-lk_survey_home (const lk_survey *self, const char *context, const char *object)
+lk_survey_home (const lk_survey *self, const char *zone, const char *context,
+                const char *object)
 {
     const size_t leaders =
         self->view == NULL ? 0 : lk_message_item_count (self->view, "leaders");
@@ -265,7 +287,8 @@ lk_survey_home (const lk_survey *self, const char *context, const char *object)
     }
     char buffer[LK_NAME_SIZE_MAX];
     const lk_name name = {object, (uint16_t) size};
-    lk_name key = lk_object_key ("", context, name, buffer, sizeof buffer);
+    lk_name key = lk_object_key (zone != NULL ? lk_zone_plain (zone) : "",
+                                 context, name, buffer, sizeof buffer);
     if (key.data == NULL) {
         return NULL;
     }

@@ -21,7 +21,9 @@ typedef struct {
     lk_message *lock; /* LOCKREADY or NOLOCK; NULL: no answer */
 } lk_survey_host;
 
+/*  Of a zone of its own only `lock`, and one host: that of who asks, ".". */
 typedef struct {
+    bool is_zoned;
     lk_message *router;     /* ROUTERSTATUS of the host that is asked; NULL */
     lk_message *lock;       /* LOCKREADY or NOLOCK of it; NULL */
     const lk_message *view; /* who is a member and who leads, as that says, or
@@ -46,7 +48,7 @@ void lk_survey_ask (const lk_survey *self, lk_requester *asker,
                     lk_message *answers[LK_SURVEY_HOSTS], int wait_ms);
 
 /*  The leader that orders the tickets of a name; NULL if there is none. */
-const char *lk_survey_home (const lk_survey *self, const char *context,
-                            const char *object);
+const char *lk_survey_home (const lk_survey *self, const char *zone,
+                            const char *context, const char *object);
 
 #endif

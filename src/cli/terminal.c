@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME_SIZE_MAX 80
@@ -92,6 +93,18 @@ lk_span (int64_t ms)
         snprintf (span.text, sizeof span.text, "%" PRId64 " d", ms / 86400000);
     }
     return span;
+}
+
+const char *
+lk_utc_text (int64_t when_s, char text[LK_UTC_SIZE])
+{
+    const time_t when = (time_t) when_s;
+    struct tm utc;
+    if (when == 0 || gmtime_r (&when, &utc) == NULL) {
+        return "-";
+    }
+    strftime (text, LK_UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text;
 }
 
 int

@@ -36,6 +36,10 @@ typedef struct {
 
 lk_span_text lk_span (int64_t ms);
 
+#define LK_UTC_SIZE 32
+/*  That, s since 1970, in UTC; "-" if it is no time. */
+const char *lk_utc_text (int64_t when_s, char text[LK_UTC_SIZE]);
+
 /*  Columns of the terminal that is stdout; if it is none, LK_WIDTH_ANY. */
 #define LK_WIDTH_ANY INT16_MAX
 int lk_terminal_width (void);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define ANSWER_MS 2000
+#define ZONE_MS 5000 /* it may ask others for us */
 
 typedef struct {
     lk_requester *asker;
@@ -44,7 +45,10 @@ ask (lister *self, const char *command, int64_t cursor)
     if (wish->object != NULL && wish->context != NULL) {
         lk_message_set_text (question, "context", wish->context);
     }
-    return lk_requester_ask (self->asker, &question, ANSWER_MS);
+    lk_message_set_text (question, "zone", wish->zone);
+    return lk_requester_ask (self->asker, &question,
+                             lk_requester_is_zoned (self->asker) ? ZONE_MS
+                                                                 : ANSWER_MS);
 }
 
 /*  In a zone of its own each one answers for a leader, and refuses if it finds
@@ -61,13 +65,14 @@ leads (lister *self)
 }
 
 /*  Whether the answer is a list, if only an empty one; those who have none
- *  name the leaders, if they know any. */
+ *  name the leaders, if they know any. In a zone all are lists. */
 static bool
 is_list (lister *self, const lk_message *answer)
 {
     return answer != NULL && lk_message_is (answer, "LOCKLIST")
            && !lk_message_has (answer, "leaders")
-           && (lk_message_has (answer, "tickets") || leads (self));
+           && (lk_message_has (answer, "tickets")
+               || lk_requester_is_zoned (self->asker) || leads (self));
 }
 
 static void
@@ -115,11 +120,18 @@ say_no_list (const lk_message *answer)
                             "status` tells why, and `list --own` "
                             "what this host itself knows");
     }
-    const char *reason = lk_message_text (answer, "reason");
+    if (lk_message_is (answer, "LOCKFAILED")) {
+        const char *word = lk_message_text (answer, "error");
+        const bool is_later =
+            word != NULL && lk_err_from_word (word) == LK_ISOLATED;
+        return lk_cli_fail (is_later ? LK_EXIT_NO : LK_EXIT_FAILED,
+                            "the list cannot be had: %s",
+                            lk_complaint_of (answer));
+    }
     return lk_cli_fail (LK_EXIT_FAILED,
                         "the list cannot be had: %s; is lockkeeper-lockd "
                         "running on this host?",
-                        reason != NULL ? reason : "no reason told");
+                        lk_complaint_of (answer));
 }
 
 int
@@ -135,7 +147,8 @@ lk_tickets_each (lk_requester *asker, const lk_ticket_wish *wish,
     }
     if (wish->leader != NULL) {
         lk_message_destroy (&first);
-        const lk_ticket_wish anybody = {wish->object, wish->context, NULL};
+        const lk_ticket_wish anybody = {wish->object, wish->context, NULL,
+                                        wish->zone};
         return self.count > 0 ? say_no_list (NULL)
                               : lk_tickets_each (asker, &anybody, fn, user);
     }
@@ -200,6 +213,10 @@ lk_row_print_name (const lk_message *row)
     if (context != NULL) {
         fputs (" in ", stdout);
         lk_show (stdout, context);
+    }
+    if (lk_message_has (row, "zone")) {
+        fputs (" of zone ", stdout);
+        lk_show (stdout, lk_message_text (row, "zone"));
     }
 }
 

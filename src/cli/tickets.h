@@ -17,6 +17,7 @@ typedef struct {
     const char *object;  /* of that name alone; NULL: all */
     const char *context; /* ... in that context; NULL: in none */
     const char *leader;  /* that is asked first; NULL: whoever knows */
+    const char *zone;    /* of that zone alone; NULL: as we may see */
 } lk_ticket_wish;
 
 /*  LK_EXIT_OK when fn was called for all of them; or the exit code, after

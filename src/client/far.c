@@ -10,6 +10,7 @@
 #include "net/random.h"
 #include "util/alloc.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ become_ready (lk_far_way *self, int server, int64_t now_ms)
     if (self->ready_ms == 0) {
         self->ready_ms = now_ms;
     }
-    lk_servers_note (self->servers, server, NULL);
+    lk_servers_note (self->servers, server, NULL, 0);
     snprintf (self->host, sizeof self->host, "%s",
               lk_servers_host (self->servers, server));
 }
@@ -81,16 +82,20 @@ take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
     }
 }
 
-/*  The router there, or its lock service, has no use for LOCKREGISTER. */
+/*  The router there, or its lock service, has no use for LOCKREGISTER; or the
+ *  zone may have no more sessions. */
 static void
 take_complaint (lk_far_way *self, int server, const lk_message *message)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
-    const char *reason = lk_message_text (message, "reason");
+    const bool is_limit = lk_message_text (message, "limit") != NULL;
+    const char *reason =
+        lk_message_text (message, is_limit ? "text" : "reason");
     if (latest != NULL && !latest->ready && latest->server == server) {
         self->is_vain = true;
         lk_servers_note (self->servers, server,
-                         reason != NULL ? reason : "it does not serve us");
+                         reason != NULL ? reason : "it does not serve us",
+                         is_limit ? EDQUOT : ETIMEDOUT);
     }
 }
 

@@ -419,11 +419,11 @@ lk_servers_choose (lk_servers *self, bool is_wanted, int latest, int64_t now_ms)
 }
 
 void
-lk_servers_note (lk_servers *self, int number, const char *why)
+lk_servers_note (lk_servers *self, int which, const char *why, int number)
 {
-    lk_known_server *it = lk_known_servers_find (self->known, number);
+    lk_known_server *it = lk_known_servers_find (self->known, which);
     if (it != NULL) {
-        note (it, why != NULL ? why : "", ETIMEDOUT);
+        note (it, why != NULL ? why : "", number);
     }
 }
 

@@ -49,8 +49,9 @@ bool lk_servers_is_up (const lk_servers *self, int server);
 int lk_servers_choose (lk_servers *self, bool is_wanted, int latest,
                        int64_t now_ms);
 
-/*  It is no use for that reason; NULL: it is. */
-void lk_servers_note (lk_servers *self, int server, const char *why);
+/*  It is no use for that reason, errno-like in `number`; NULL: it is. */
+void lk_servers_note (lk_servers *self, int server, const char *why,
+                      int number);
 
 /*  It stops, or has no room: it comes last for a while. */
 void lk_servers_note_move (lk_servers *self, int server, int64_t now_ms);

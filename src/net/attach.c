@@ -48,8 +48,12 @@ static void
 note_identity (lk_attach *self, const lk_message *message)
 {
     const char *zone = lk_message_text (message, "zone");
+    const char *user = lk_message_text (message, "user");
+    const char *role = lk_message_text (message, "role");
     const int64_t left_s = lk_message_number (message, "credential_left", -1);
     snprintf (self->zone, sizeof self->zone, "%s", zone ? zone : "");
+    snprintf (self->person, sizeof self->person, "%s", user ? user : "");
+    snprintf (self->role, sizeof self->role, "%s", role ? role : "");
     self->credential_ends_ms = left_s >= 0 && left_s < LEFT_S_MAX
                                    ? self->shown_ms + left_s * 1000
                                    : INT64_MAX;
@@ -339,6 +343,18 @@ const char *
 lk_attach_zone (const lk_attach *self)
 {
     return self->zone;
+}
+
+const char *
+lk_attach_user (const lk_attach *self)
+{
+    return self->person;
+}
+
+const char *
+lk_attach_role (const lk_attach *self)
+{
+    return self->role;
 }
 
 int64_t

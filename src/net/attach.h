@@ -114,6 +114,10 @@ const char *lk_attach_router_address (const lk_attach *self);
  *  one. */
 const char *lk_attach_zone (const lk_attach *self);
 
+/*  ... and by which name and role; "" if it does not say. */
+const char *lk_attach_user (const lk_attach *self);
+const char *lk_attach_role (const lk_attach *self);
+
 /*  When the credential that the router knows ends (boot clock, ms), from the
  *  last READY; INT64_MAX: never. */
 int64_t lk_attach_credential_ends_ms (const lk_attach *self);

@@ -32,6 +32,8 @@ struct lk_attach {
     char router_address[LK_ADDRESS_LEN_MAX + 1];
     char address[LK_ADDRESS_LEN_MAX + 1]; /* name@host */
     char zone[LK_HOST_LEN_MAX + 1];       /* of the last READY; "" */
+    char person[LK_ADDRESS_LEN_MAX + 1];  /* likewise, its user */
+    char role[LK_ADDRESS_LEN_MAX + 1];    /* likewise */
     int64_t credential_ends_ms;           /* likewise; INT64_MAX */
     int64_t shown_ms;                     /* REGISTER last said */
     char reason[200];                     /* of the last REFUSE */

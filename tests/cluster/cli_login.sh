@@ -131,8 +131,8 @@ check 'which is another one' [ "$before" != "$(cat "$file.credential")" ]
 #   Nobody tells of hosts there.
 listed () {
     "$lockkeeper" --client "$file" list >"$work/listed" &&
-        grep -qE '^held +right +- +\(own\) .* one$' "$work/listed" &&
-        grep -qE '^held +- +- +far-1-backup .* two$' "$work/listed"
+        grep -qE '^held +right +\(own\) .* one$' "$work/listed" &&
+        grep -qE '^held +- +far-1-backup .* two$' "$work/listed"
 }
 check 'list in a zone' listed
 echo 'the credential has ended' >"$work/log.refusal"

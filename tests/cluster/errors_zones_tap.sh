@@ -106,3 +106,7 @@ says_it 125 "'...' is too large or no text" key show "$work/issuer.big"
 chmod 640 "$work/passwd"
 says_it 125 "others may read '...': \`chmod 600\` it, and change what is in it \
 if they had the time" user list "${of_file[@]}"
+#   cluster/cli_zone_client, as a user and in zones.
+unmet lockkeeper.1 "'...' needs the role admin, you are ..." \
+    'the list cannot be had: ...' 'the status cannot be had: ...' \
+    'the table cannot be had: ...'

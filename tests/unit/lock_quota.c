@@ -230,7 +230,7 @@ START_TEST (tells_what_it_uses)
     const lk_message *told = find_told ();
     ck_assert_ptr_nonnull (told);
     ck_assert_str_eq (lk_message_to (told), "lock@*");
-    ck_assert_uint_eq (lk_message_item_count (told, "zones"), 1);
+    ck_assert_uint_eq (lk_message_item_count (told, "zones"), 2);
     lk_message *row = lk_message_row (told, "zones", 0);
     check_text (row, "zone", "red");
     ck_assert_int_eq (lk_message_number (row, "locks", 0), 2);
@@ -264,6 +264,41 @@ START_TEST (whom_it_believes)
 }
 END_TEST
 
+/*  -------------------------------------------------------- what is seen */
+
+static lk_message *
+status_for (const char *to)
+{
+    forget_sent ();
+    give_any (new_message (to, "LOCKSTATUS", 9));
+    ck_assert_uint_eq (bus.count, 1);
+    return bus.sent[0];
+}
+
+/*  Admins see all zones of the settings, in the whole cluster. */
+START_TEST (what_admins_see)
+{
+    have_settings ("zones\n    zone = red locks=3\n    zone = blue\n");
+    report_who ("a@h1", NULL, "ann", "admin", 0);
+    report_who ("b@h1", NULL, "bob", "user", 0);
+    node.use = (lk_node_use) {2, 30};
+    hear_use ("blue", "locks", 4);
+    const lk_message *status = status_for ("a@h1");
+    ck_assert_uint_eq (lk_message_item_count (status, "zones"), 2);
+    lk_message *row = lk_message_row (status, "zones", 0);
+    check_text (row, "zone", "red");
+    ck_assert_int_eq (lk_message_number (row, "locks", 0), 2);
+    ck_assert_int_eq (lk_message_number (row, "locks_max", 0), 3);
+    lk_message_destroy (&row);
+    row = lk_message_row (status, "zones", 1);
+    check_text (row, "zone", "blue");
+    ck_assert_int_eq (lk_message_number (row, "locks", 0), 6);
+    ck_assert (!lk_message_has (row, "locks_max"));
+    lk_message_destroy (&row);
+    ck_assert (!lk_message_has (status_for ("b@h1"), "zones"));
+}
+END_TEST
+
 /*  -------------------------------------------------------- suite */
 
 int
@@ -272,7 +307,8 @@ main (void)
     const TTest *const limits[] = {locks,    locks_that_count,
                                    sessions, bytes_of_names,
                                    requests, requests_of_two_hosts};
-    const TTest *const telling[] = {tells_what_it_uses, whom_it_believes};
+    const TTest *const telling[] = {tells_what_it_uses, whom_it_believes,
+                                    what_admins_see};
     const group groups[] = {
         GROUP ("limits", limits, set_up_zones),
         GROUP ("telling", telling, set_up_zones),

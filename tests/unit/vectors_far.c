@@ -98,7 +98,7 @@ set_up_far (void)
 START_TEST (registers)
 {
     says ("app-lockregister-answer");
-    lk_lockd_tell_status (&lockd, NULL);
+    lk_lockd_tell_status (&lockd, NULL, NULL);
     ck_assert_int_eq (lk_message_number (bus.sent[0], "registrations", -1), 1);
     forget_sent ();
     const lk_event *event = last_event (LK_ON_REGISTER);

@@ -134,13 +134,6 @@ lk_shares_take (lk_shares *self, const char *host, const lk_message *told)
 
 /*  -------------------------------------------------------- limits */
 
-static bool
-is_limited (const lk_zone *zone)
-{
-    return zone->locks > 0 || zone->sessions > 0 || zone->requests > 0
-           || zone->bytes > 0;
-}
-
 static void
 drop_zones (lk_shares *self)
 {
@@ -159,7 +152,7 @@ lk_shares_set (lk_shares *self, const char *settings)
     drop_zones (self);
     for (size_t i = 0; i < count; i++) {
         const char *name = lk_zone_plain (all[i].name);
-        if (is_limited (&all[i]) && !find (self, name)) {
+        if (!find (self, name)) {
             zone_entry *zone = lk_alloc (sizeof *zone);
             zone->limits = all[i];
             snprintf (zone->limits.name, sizeof zone->limits.name, "%s", name);
@@ -187,7 +180,7 @@ lk_shares_destroy (lk_shares **self_p)
 }
 
 bool
-lk_shares_are_limited (const lk_shares *self)
+lk_shares_are_told (const lk_shares *self)
 {
     return self->zones != NULL;
 }

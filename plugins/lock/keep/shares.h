@@ -26,13 +26,13 @@ void lk_shares_destroy (lk_shares **self_p);
 /*  The limits are those of these settings from now on. */
 void lk_shares_set (lk_shares *self, const char *settings);
 
-/*  Whether any zone has a limit: then what is used is to be told. */
-bool lk_shares_are_limited (const lk_shares *self);
+/*  Whether there is any zone: then what is used is to be told. */
+bool lk_shares_are_told (const lk_shares *self);
 
-/*  NULL: it has no limits. */
+/*  NULL: it is not in the settings. */
 const lk_zone *lk_shares_limits (const lk_shares *self, const char *zone);
 
-/*  Those with a limit: start with NULL; NULL behind the last. */
+/*  Those of the settings: start with NULL; NULL behind the last. */
 const lk_zone *lk_shares_next (const lk_shares *self, const lk_zone *zone);
 
 /*  Takes what the lock service of that host tells; it is gone. */

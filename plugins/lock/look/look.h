@@ -23,9 +23,14 @@
 /*  Why locks cannot be had, as a zone may know. */
 #define LK_LOCKD_NOT_NOW "locks cannot be had just now"
 
-/*  The present state, as an answer to `request` or, if that is NULL, to
- *  everybody on this host who wants to know. */
-void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+/*  The present state, as an answer to `request` of `view` or, if these are
+ *  NULL, to everybody on this host who wants to know. */
+void lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
+                           const lk_view *view);
+
+/*  Adds what zones use and may have, if that is a local admin's view. */
+void lk_lockd_add_zones (const lk_lockd *self, lk_message *message,
+                         const lk_view *view);
 
 /*  Answers questions; that of the status as its asker's zone may know it. */
 void lk_lockd_answer_status (lk_lockd *self, const lk_message *request,

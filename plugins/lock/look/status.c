@@ -158,7 +158,8 @@ count_endangered (const lk_lockd *self, const lk_node_status *status)
 }
 
 void
-lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
+                      const lk_view *view)
 {
     lk_node_status status;
     lk_lockd_get_status (self, &status);
@@ -200,6 +201,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
         lk_lockd_describe_wait (self, &status, reason, sizeof reason);
         lk_message_set_text (message, "reason", reason);
     }
+    lk_lockd_add_zones (self, message, view);
     if (!request) {
         lk_lockd_say_status (self, &status);
     }

@@ -1,4 +1,4 @@
-/*  zone_status.c - LOCKSTATUS, as a zone may know it
+/*  zone_status.c - LOCKSTATUS: what zones use; all of it, as a zone may know it
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -61,6 +61,32 @@ answer_zone (lk_lockd *self, const lk_message *request, const lk_view *view)
     (void) lk_lockd_send (self, message);
 }
 
+/*  -------------------------------------------------------- for admins */
+
+/*  Of all zones of the settings. */
+static void
+add_zones (const lk_lockd *self, lk_message *message)
+{
+    const lk_zone *zone = NULL;
+    while ((zone = lk_shares_next (self->shares, zone)) != NULL) {
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "zone",
+                             zone->name[0] ? zone->name : LK_ZONE_DEFAULT);
+        add_use (self, row, zone->name);
+        lk_message_add_row (message, "zones", &row);
+    }
+}
+
+/*  Who surveys all hosts need not hear it from each. */
+void
+lk_lockd_add_zones (const lk_lockd *self, lk_message *message,
+                    const lk_view *view)
+{
+    if (view && view->app && view->who.role == LK_ROLE_ADMIN) {
+        add_zones (self, message);
+    }
+}
+
 void
 lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
                         const lk_view *view)
@@ -68,6 +94,6 @@ lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
     if (lk_lockd_is_masked (view)) {
         answer_zone (self, request, view);
     } else {
-        lk_lockd_tell_status (self, request);
+        lk_lockd_tell_status (self, request, view);
     }
 }

@@ -9,6 +9,7 @@
 #include "net/endpoint.h"
 #include "net/process.h"
 #include "wire/object_name.h"
+#include "wire/role.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,6 +53,8 @@ advice_far (int problem)
                "keys are known, and those of servers";
     case EKEYREJECTED:
         return "`lockkeeper login` gets a credential";
+    case EDQUOT:
+        return "`lockkeeper status` shows what the zone has";
     case EINVAL:
     case ENOENT:
         return "see A MACHINE WITHOUT A ROUTER in lockkeeper(1)";
@@ -167,6 +170,40 @@ lk_cli_asker (const char *endpoint)
     end_seek (told);
     if (asker == NULL) {
         say_no_router (endpoint, problem.text, problem.number);
+    }
+    return asker;
+}
+
+void
+lk_cli_say_for_hosts (const lk_verb *verb)
+{
+    lk_cli_fail (0,
+                 "'%s' is not to be had from a machine without a router: run "
+                 "it on a host of the cluster",
+                 verb->name);
+}
+
+bool
+lk_cli_needs_admin (const lk_requester *asker, const lk_verb *verb)
+{
+    const char *role = lk_requester_who (asker).role;
+    const bool is_admin =
+        role[0] == '\0' || lk_role_from_word (role) == LK_ROLE_ADMIN;
+    if (!is_admin) {
+        lk_cli_fail (0, "'%s' needs the role admin, you are %s", verb->name,
+                     role);
+    }
+    return is_admin;
+}
+
+lk_requester *
+lk_cli_looker (const lk_options *options)
+{
+    lk_requester *asker = lk_cli_asker (options->endpoint);
+    if (asker != NULL && lk_cli_is_far (options->endpoint)
+        && !lk_requester_is_zoned (asker)) {
+        lk_cli_say_for_hosts (options->verb);
+        lk_requester_destroy (&asker);
     }
     return asker;
 }

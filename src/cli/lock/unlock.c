@@ -16,9 +16,9 @@
 
 #define WAIT_MS 20000 /* unless --wait says otherwise */
 
-/*  Whether it was refused for who we are, and not for a key or token. */
+/*  Not because nobody holds it: the lock service says why. */
 static bool
-has_reason (const lk_session *session, lk_err error)
+is_refused (const lk_session *session, lk_err error)
 {
     return error == LK_DENIED
            && strcmp (lk_session_problem (session), lk_err_text (error)) != 0;
@@ -28,9 +28,9 @@ static int
 say_result (const lk_session *session, const lk_options *options, lk_err error)
 {
     const lk_shown shown = lk_shown_name (options->argument[0]);
-    if (has_reason (session, error)) {
-        return lk_cli_fail (LK_EXIT_NO, "did not unlock '%s': %s", shown.text,
-                            lk_session_problem (session));
+    if (is_refused (session, error)) {
+        return lk_cli_fail (LK_EXIT_FAILED, "did not unlock '%s': %s",
+                            shown.text, lk_session_problem (session));
     }
     switch (error) {
     case LK_OK:

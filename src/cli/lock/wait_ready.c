@@ -27,7 +27,8 @@ typedef struct {
     const lk_options *options;
     lk_requester *asker;
     int64_t began_ms, until_ms;
-    char host[LK_HOST_LEN_MAX + 1]; /* "": no router told it yet */
+    char host[LK_HOST_LEN_MAX + 1]; /* "": no router told it yet, or we are in
+                                       a zone */
     char reason[REASON_SIZE];       /* what is waited for */
 } waiter;
 
@@ -53,7 +54,9 @@ static void
 print_json (const waiter *self, bool ready)
 {
     lk_message *row = lk_message_row_new ();
-    lk_message_set_text (row, "host", self->host);
+    if (self->asker == NULL || !lk_requester_is_zoned (self->asker)) {
+        lk_message_set_text (row, "host", self->host);
+    }
     lk_message_set_flag (row, "ready", ready);
     if (!ready) {
         lk_message_set_text (row, "reason", self->reason);
@@ -63,24 +66,32 @@ print_json (const waiter *self, bool ready)
     lk_message_destroy (&row);
 }
 
+/*  Whether more is told there alone. */
+static bool
+is_for_hosts (const waiter *self)
+{
+    return lk_cli_is_far (self->options->endpoint)
+           && (self->asker == NULL || !lk_requester_is_zoned (self->asker));
+}
+
 static int
 conclude (const waiter *self, bool ready)
 {
     if (self->options->json) {
         print_json (self, ready);
     } else if (ready) {
-        printf ("ready: locks can be had on %s\n", self->host);
+        printf ("ready: locks can be had%s%s\n",
+                self->host[0] != '\0' ? " on " : "", self->host);
     }
     if (ready) {
         return LK_EXIT_OK;
     }
-    return lk_cli_fail (
-        LK_EXIT_LATE,
-        "locks cannot be had after %.1f s: %s; `lockkeeper "
-        "status` %stells more",
-        (double) (lk_clock_ms () - self->began_ms) / 1000, self->reason,
-        lk_cli_is_far (self->options->endpoint) ? "on a host of the cluster "
-                                                : "");
+    return lk_cli_fail (LK_EXIT_LATE,
+                        "locks cannot be had after %.1f s: %s; `lockkeeper "
+                        "status` %stells more",
+                        (double) (lk_clock_ms () - self->began_ms) / 1000,
+                        self->reason,
+                        is_for_hosts (self) ? "on a host of the cluster " : "");
 }
 
 /*  -------------------------------------------------------- looking */
@@ -100,6 +111,9 @@ seek_router (waiter *self)
     lk_problem problem = {0};
     self->asker =
         lk_requester_new (self->options->endpoint, time_left (self), &problem);
+    if (self->asker != NULL && lk_requester_is_zoned (self->asker)) {
+        return;
+    }
     if (self->asker != NULL) {
         snprintf (self->host, sizeof self->host, "%s",
                   lk_requester_host (self->asker));
@@ -128,8 +142,7 @@ is_ready (waiter *self)
     } else if (lk_message_is_complaint (answer)) {
         wait_for (self, "lockkeeper-lockd does not run on this host");
     } else if (!ready) {
-        const char *reason = lk_message_text (answer, "reason");
-        wait_for (self, reason != NULL ? reason : "no reason told");
+        wait_for (self, lk_complaint_of (answer));
     }
     lk_message_destroy (&answer);
     return ready;

@@ -23,8 +23,10 @@
 
 #define ANSWER_MS 1000
 #define PAUSE_MS 200   /* between two looks at events */
-#define SURVEY_MS 1000 /* ... at hosts, leaders and waiters */
+#define SURVEY_MS 1000 /* ... at hosts, leaders and waiters; at a zone */
 #define WAITS_MAX 100
+#define EVENTS_MAX 500 /* of a zone, as many as are told at a time */
+#define ZONE_MS 5000
 
 /*  Up to where the events of a host are told. */
 typedef struct {
@@ -41,6 +43,8 @@ typedef struct {
     size_t marks;
     lk_message *waits[WAITS_MAX]; /* rows of LOCKTOP, as told last */
     size_t wait_count;
+    lk_past_list known; /* events of the zone, as told last, */
+    int64_t known_ms;   /* and when it was asked for them; 0: never */
 } follower;
 
 /*  -------------------------------------------------------- lines */
@@ -114,7 +118,6 @@ is_wanted (const follower *self, const lk_message *row)
 static void
 tell_past (const follower *self, lk_message *row)
 {
-    const char *owner = lk_message_text (row, "owner");
     if (!is_wanted (self, row)) {
         return;
     }
@@ -126,8 +129,8 @@ tell_past (const follower *self, lk_message *row)
     print_time (lk_message_number (row, "ago_ms", 0));
     lk_row_print_name (row);
     printf (" ");
-    lk_show (stdout, owner != NULL ? owner : "?");
-    printf (" pid %" PRId64 ": ", lk_message_number (row, "pid", 0));
+    lk_past_print_who (row, "");
+    printf (": ");
     lk_past_print_what (row);
     putchar ('\n');
 }
@@ -162,6 +165,7 @@ question_for (follower *self, const lk_survey_host *host)
     lk_message *question = lk_message_new (to, "LOCKHISTORY");
     lk_message_set_number (question, it->after < 0 ? "count" : "after",
                            it->after < 0 ? 0 : it->after);
+    lk_message_set_text (question, "zone", self->options->zone);
     return question;
 }
 
@@ -187,6 +191,36 @@ take_answer (follower *self, const char *host, const lk_message *answer,
     it->after = after;
 }
 
+static lk_past_list
+copy_list (const lk_message *answer)
+{
+    lk_past_list list = {0};
+    lk_past_take (&list, answer);
+    return list;
+}
+
+/*  What a zone hears has no number: what it heard before is left out. */
+static void
+look_at_zone (follower *self)
+{
+    lk_message *question = lk_message_new ("lock@.", "LOCKHISTORY");
+    const int64_t now_ms = lk_clock_ms ();
+    lk_message_set_number (question, "count", EVENTS_MAX);
+    lk_message *answer = lk_requester_ask (self->asker, &question, ZONE_MS);
+    if (answer != NULL && lk_message_is (answer, "LOCKHISTORY")) {
+        lk_past_list list = copy_list (answer);
+        lk_past_drop_known (&list, &self->known, now_ms - self->known_ms);
+        for (size_t i = 0; self->known_ms != 0 && i < list.count; i++) {
+            tell_past (self, list.row[i]);
+        }
+        lk_past_clear (&list);
+        lk_past_clear (&self->known);
+        self->known = copy_list (answer);
+        self->known_ms = now_ms;
+    }
+    lk_message_destroy (&answer);
+}
+
 /*  Of all hosts, in the order of time as far as one look brings them. */
 static void
 look_at_events (follower *self)
@@ -194,6 +228,10 @@ look_at_events (follower *self)
     lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
     const size_t count = self->survey.count;
     lk_past_list list = {0};
+    if (self->survey.is_zoned) {
+        look_at_zone (self);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         questions[i] = question_for (self, &self->survey.host[i]);
     }
@@ -274,8 +312,11 @@ compare_ready (const follower *self, const lk_survey *now, bool first)
 {
     const bool ready = lk_survey_is_ready (now);
     if (first || ready != lk_survey_is_ready (&self->survey)) {
-        tell (self, ready ? "ready" : "not ready", now->host[0].name,
-              ready ? "locks can be had there" : lk_survey_reason (now));
+        tell (self, ready ? "ready" : "not ready",
+              now->is_zoned ? NULL : now->host[0].name,
+              !ready          ? lk_survey_reason (now)
+              : now->is_zoned ? "locks can be had"
+                              : "locks can be had there");
     }
 }
 
@@ -344,6 +385,7 @@ look_at_waits (follower *self)
     lk_message *answers[LK_SURVEY_HOSTS], *rows[WAITS_MAX];
     size_t count = 0;
     bool told = false;
+    lk_message_set_text (question, "zone", self->options->zone);
     lk_survey_ask (&self->survey, self->asker, question, answers, ANSWER_MS);
     for (size_t i = 0; i < self->survey.count; i++) {
         while (!told && count < WAITS_MAX && answers[i] != NULL
@@ -352,7 +394,9 @@ look_at_waits (follower *self)
             tell_wait (self, rows[count++]);
         }
         told = told
-               || (answers[i] != NULL && lk_message_flag (answers[i], "leads"));
+               || (answers[i] != NULL
+                   && (self->survey.is_zoned
+                       || lk_message_flag (answers[i], "leads")));
         lk_message_destroy (&answers[i]);
     }
     if (told) {
@@ -396,7 +440,7 @@ follow (follower *self)
         if (fflush (stdout) != 0) {
             return;
         }
-        (void) poll (NULL, 0, PAUSE_MS);
+        (void) poll (NULL, 0, self->survey.is_zoned ? SURVEY_MS : PAUSE_MS);
     }
 }
 
@@ -410,7 +454,7 @@ run_watch (int argc, char **argv)
     }
     follower *self = lk_alloc (sizeof *self);
     self->options = &options;
-    self->asker = lk_cli_asker (options.endpoint);
+    self->asker = lk_cli_looker (&options);
     if (self->asker != NULL) {
         follow (self);
         code = lk_cli_fail (LK_EXIT_FAILED, "cannot write to stdout: %m");
@@ -418,6 +462,7 @@ run_watch (int argc, char **argv)
         code = LK_EXIT_FAILED;
     }
     drop_waits (self);
+    lk_past_clear (&self->known);
     lk_survey_clear (&self->survey);
     lk_requester_destroy (&self->asker);
     lk_free (self);
@@ -425,6 +470,7 @@ run_watch (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
+    LK_TAKES_AS (ZONE, "only names of that zone"),
     LK_TAKES_AS (JSON, "print a JSON object per line"), LK_TAKES (ENDPOINT),
     LK_TAKES_END};
 
@@ -437,5 +483,6 @@ const lk_verb lk_verb_watch = {
     .options = takes,
     .help = "Exit code: 130 after Ctrl-C; 125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_zoned = true,
     .run = run_watch,
 };

@@ -23,7 +23,9 @@
 
 enum {
     STATE,
+    ZONE,
     HOST,
+    USER,
     PID,
     COMMAND,
     SINCE,
@@ -38,8 +40,10 @@ enum {
 
 static const lk_column columns[COLUMNS] = {
     [STATE] = {.head = "STATE", .width = 8, .whole = true},
-    [HOST] = {.head = "HOST", .width = 12},
-    [PID] = {.head = "PID", .width = 8, .right = true},
+    [ZONE] = {.head = "ZONE", .width = 8, .optional = true},
+    [HOST] = {.head = "HOST", .width = 12, .optional = true},
+    [USER] = {.head = "USER", .width = 12, .optional = true},
+    [PID] = {.head = "PID", .width = 8, .right = true, .optional = true},
     [COMMAND] = {.head = "COMMAND", .width = 12, .from = 60},
     [SINCE] = {.head = "SINCE", .width = 8, .from = 60, .right = true},
     [LEFT] = {.head = "LEFT", .width = 8, .from = 130, .right = true},
@@ -51,7 +55,8 @@ static const lk_column columns[COLUMNS] = {
 
 typedef struct {
     const lk_options *options;
-    int64_t uid; /* of --user; -1: any */
+    bool is_zoned; /* in a zone of its own, whose users have names of it */
+    int64_t uid;   /* of --user, if not; -1: any */
     lk_columns *table;
     size_t seen, count; /* in all; printed */
     lk_silences silences;
@@ -117,13 +122,10 @@ static void
 set_apart (lk_columns *table, const lk_message *row)
 {
     const char *user = lk_message_text (row, "user");
-    const char *owner = lk_message_text (row, "owner");
-    lk_columns_set (table, HOST, user != NULL ? user : "-");
-    lk_columns_set (table, PID, "-");
-    lk_columns_set (table, COMMAND,
-                    lk_message_flag (row, "own") ? "(own)"
-                    : owner != NULL              ? owner
-                                                 : "-");
+    lk_columns_set (table, USER, user != NULL ? user : "-");
+    lk_columns_set (
+        table, COMMAND,
+        lk_message_flag (row, "own") ? "(own)" : lk_owner_get_title (row).text);
 }
 
 static void
@@ -132,6 +134,9 @@ add_row (lister *self, const lk_message *row)
     lk_columns *table = self->table;
     lk_columns_add (table);
     lk_columns_set (table, STATE, lk_row_state (row));
+    if (lk_message_has (row, "zone")) {
+        lk_columns_set (table, ZONE, lk_text_of (row, "zone"));
+    }
     if (lk_message_has (row, "host")) {
         lk_columns_set (table, HOST, lk_text_of (row, "host"));
         lk_columns_set (table, COMMAND, lk_owner_get_title (row).text);
@@ -204,6 +209,7 @@ is_wanted (const lister *self, const lk_message *row)
            && is_text (row, "host", options->host)
            && is_text (row, "type", options->kind)
            && is_text (row, "context", options->context)
+           && (!self->is_zoned || is_text (row, "user", options->user))
            && is_command (options, row)
            && (options->pid == 0
                || lk_message_number (row, "pid", 0) == options->pid)
@@ -362,7 +368,7 @@ ask (lister *self, lk_requester *asker)
     /*  A name alone is listed in whatever context it is. */
     const lk_ticket_wish wish = {options->context != NULL ? options->object
                                                           : NULL,
-                                 options->context, NULL};
+                                 options->context, NULL, options->zone};
     bool more = false;
     const int code = options->own
                          ? lk_tickets_own (asker, &wish, take, self, &more)
@@ -379,6 +385,12 @@ list (lister *self)
     const lk_options *options = self->options;
     lk_requester *asker = lk_cli_asker (options->endpoint);
     if (asker == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    self->is_zoned = lk_requester_is_zoned (asker);
+    if (options->user != NULL && !self->is_zoned
+        && (self->uid = lk_owner_find_user (options->user)) < 0) {
+        lk_requester_destroy (&asker);
         return LK_EXIT_FAILED;
     }
     const int code = ask (self, asker);
@@ -407,10 +419,6 @@ run_list (int argc, char **argv)
         return LK_EXIT_FAILED;
     }
     lister self = {.options = &options, .uid = -1};
-    if (options.user != NULL
-        && (self.uid = lk_owner_find_user (options.user)) < 0) {
-        return LK_EXIT_FAILED;
-    }
     self.table = lk_columns_new (columns, COLUMNS, lk_terminal_width ());
     code = list (&self);
     lk_columns_destroy (&self.table);
@@ -427,6 +435,7 @@ static const lk_verb_option takes[] = {
     LK_TAKES_WORD (KIND, NULL, "exclusive shared semaphore"),
     LK_TAKES (LONGER_THAN),
     LK_TAKES_AS (CONTEXT, "only names of that context"),
+    LK_TAKES_AS (ZONE, "only names of that zone"),
     LK_TAKES (OBJECT),
     LK_TAKES (OWN),
     LK_TAKES_WORD (SORT, "by name, host, pid, since (longest first) or left",

@@ -168,15 +168,15 @@ without_number (const char *text, size_t size)
     return end < size && end > 1 && text[end - 1] == '-' ? end - 1 : size;
 }
 
-/*  Of "backup.sh-4711-1@h2", as the library makes it, or "backup-4711@h2". */
+/*  Of "backup.sh-4711-1@h2", as the library makes it, or "backup-4711@h2"; in a
+ *  zone without its host. */
 lk_owner_title
 lk_owner_get_title (const lk_message *ticket)
 {
     lk_owner_title title = {"?"};
     const char *owner = lk_message_text (ticket, "owner");
-    const char *at = owner != NULL ? strchr (owner, '@') : NULL;
-    if (at != NULL && at > owner) {
-        size_t size = (size_t) (at - owner);
+    size_t size = owner != NULL ? strcspn (owner, "@") : 0;
+    if (size > 0) {
         size = without_number (owner, without_number (owner, size));
         snprintf (title.text, sizeof title.text, "%.*s", (int) size, owner);
     }

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LATE_MS 4000 /* what a host that is asked for a zone takes at most */
+
 /*  -------------------------------------------------------- the list */
 
 void
@@ -54,6 +56,59 @@ lk_past_sort (lk_past_list *self)
     if (self->count > 0) {
         qsort (self->row, self->count, sizeof (lk_message *), by_age);
     }
+}
+
+static bool
+is_same (const lk_message *one, const lk_message *other)
+{
+    static const char *const texts[] = {
+        "event", "error", "owner", "object", "object_hex", "context", "token"};
+    static const char *const numbers[] = {"waited_ms", "held_ms"};
+    bool same = true;
+    for (size_t i = 0; same && i < sizeof texts / sizeof texts[0]; i++) {
+        const char *a = lk_message_text (one, texts[i]);
+        const char *b = lk_message_text (other, texts[i]);
+        same = a == NULL || b == NULL ? a == b : strcmp (a, b) == 0;
+    }
+    for (size_t i = 0; same && i < sizeof numbers / sizeof numbers[0]; i++) {
+        same = lk_message_number (one, numbers[i], 0)
+               == lk_message_number (other, numbers[i], 0);
+    }
+    return same;
+}
+
+/*  By their ages, one is the other, asked for so much later; the answers took
+ *  their time. */
+static bool
+is_again (const lk_message *row, const lk_message *known, int64_t later_ms)
+{
+    const int64_t off_ms = lk_message_number (row, "ago_ms", 0) - later_ms
+                           - lk_message_number (known, "ago_ms", 0);
+    return off_ms < LATE_MS && off_ms > -LATE_MS && is_same (row, known);
+}
+
+void
+lk_past_drop_known (lk_past_list *self, const lk_past_list *known,
+                    int64_t later_ms)
+{
+    bool *used = lk_alloc (known->count + 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        size_t k = 0;
+        while (
+            k < known->count
+            && (used[k] || !is_again (self->row[i], known->row[k], later_ms))) {
+            k++;
+        }
+        used[k] = true;
+        if (k < known->count) {
+            lk_message_destroy (&self->row[i]);
+        } else {
+            self->row[kept++] = self->row[i];
+        }
+    }
+    self->count = kept;
+    lk_free (used);
 }
 
 void
@@ -132,13 +187,29 @@ lk_past_print_what (const lk_message *row)
     }
 }
 
+void
+lk_past_print_who (const lk_message *row, const char *between)
+{
+    const char *user = lk_message_text (row, "user");
+    const char *owner = lk_message_text (row, "owner");
+    if (lk_message_has (row, "pid")) {
+        lk_show (stdout, owner != NULL ? owner : "?");
+        printf ("%s pid %" PRId64, between, lk_message_number (row, "pid", 0));
+        return;
+    }
+    lk_show (stdout, user != NULL ? user : "-");
+    printf (" ");
+    lk_show (stdout, lk_message_flag (row, "own") ? "(own)"
+                     : owner != NULL              ? owner
+                                                  : "-");
+}
+
 static void
 print_line (const lk_message *row)
 {
-    const char *owner = lk_message_text (row, "owner");
     printf ("%10s ago  ", lk_span (lk_message_number (row, "ago_ms", 0)).text);
-    lk_show (stdout, owner != NULL ? owner : "?");
-    printf (", pid %" PRId64 ": ", lk_message_number (row, "pid", 0));
+    lk_past_print_who (row, ",");
+    printf (": ");
     lk_past_print_what (row);
     putchar ('\n');
 }

@@ -22,6 +22,15 @@ void lk_past_take (lk_past_list *self, const lk_message *answer);
 void lk_past_sort (lk_past_list *self);
 void lk_past_clear (lk_past_list *self);
 
+/*  Drops what another list of the same lock service has, which was asked for
+ *  that much earlier. */
+void lk_past_drop_known (lk_past_list *self, const lk_past_list *known,
+                         int64_t later_ms);
+
+/*  Who it was, for people: its address and process with `between` behind the
+ *  address, or in a zone its user. */
+void lk_past_print_who (const lk_message *row, const char *between);
+
 /*  How it came to that, for people: "released, held 3.1 s, waited 0.0 s". */
 void lk_past_print_what (const lk_message *row);
 

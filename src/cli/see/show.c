@@ -46,6 +46,7 @@ find_past (lk_shower *self)
     if (self->options->context != NULL) {
         lk_message_set_text (question, "context", self->options->context);
     }
+    lk_message_set_text (question, "zone", self->options->zone);
     lk_survey_ask (&self->survey, self->asker, question, answers, ANSWER_MS);
     for (size_t i = 0; i < self->survey.count; i++) {
         lk_past_take (&self->past, answers[i]);
@@ -60,8 +61,8 @@ static const char *
 find_leader (const lk_shower *self)
 {
     const lk_survey *survey = &self->survey;
-    const char *home =
-        lk_survey_home (survey, self->options->context, self->name);
+    const char *home = lk_survey_home (survey, self->options->zone,
+                                       self->options->context, self->name);
     const char *leader = NULL;
     for (size_t i = 0; i < survey->count; i++) {
         const lk_survey_host *host = &survey->host[i];
@@ -94,13 +95,15 @@ ask_own (lk_shower *self, const lk_ticket_wish *wish)
 static int
 find_tickets (lk_shower *self)
 {
+    const bool is_zoned = self->survey.is_zoned;
     const lk_ticket_wish wish = {self->name, self->options->context,
-                                 find_leader (self)};
-    if (wish.leader == NULL) {
+                                 is_zoned ? NULL : find_leader (self),
+                                 self->options->zone};
+    if (wish.leader == NULL && !is_zoned) {
         return ask_own (self, &wish);
     }
     const int code = lk_tickets_each (self->asker, &wish, take_ticket, self);
-    if (code == LK_EXIT_OK) {
+    if (code == LK_EXIT_OK && !is_zoned) {
         lk_owners_add (self->asker, self->ticket, self->count, ANSWER_MS);
     }
     return code == LK_EXIT_NO                     ? LK_EXIT_LATE
@@ -115,6 +118,10 @@ show (lk_shower *self)
 {
     lk_survey_take (&self->survey, self->asker, ANSWER_MS);
     const int code = find_tickets (self);
+    if (code == LK_EXIT_FAILED
+        || (self->survey.is_zoned && code == LK_EXIT_LATE)) {
+        return code; /* it is said why */
+    }
     find_past (self);
     if (self->options->json) {
         lk_show_json (self);
@@ -142,7 +149,7 @@ run_show (int argc, char **argv)
     lk_shower *self = lk_alloc (sizeof *self);
     self->options = &options;
     self->name = options.argument[0];
-    self->asker = lk_cli_asker (options.endpoint);
+    self->asker = lk_cli_looker (&options);
     code = self->asker != NULL ? show (self) : LK_EXIT_FAILED;
     for (size_t i = 0; i < self->count; i++) {
         lk_message_destroy (&self->ticket[i]);
@@ -155,8 +162,9 @@ run_show (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
-    LK_TAKES (CONTEXT), LK_TAKES_AS (JSON, "print one JSON object"),
-    LK_TAKES (ENDPOINT), LK_TAKES_END};
+    LK_TAKES (CONTEXT), LK_TAKES_AS (ZONE, "the zone that the name is in"),
+    LK_TAKES_AS (JSON, "print one JSON object"), LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
 
 const lk_verb lk_verb_show = {
     .name = "show",
@@ -168,5 +176,6 @@ const lk_verb lk_verb_show = {
             "leader tells now,\n"
             "and what is shown is what this host itself knows; 125 failed.\n",
     .arguments = lk_follows_lock,
+    .is_zoned = true,
     .run = run_show,
 };

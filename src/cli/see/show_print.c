@@ -102,11 +102,20 @@ add_row (lk_columns *table, const lk_message *ticket)
 {
     char kind[KIND_SIZE];
     const lk_owner_title title = lk_owner_get_title (ticket);
+    const char *user = text_or (ticket, "user", "-");
     lk_columns_add (table);
-    lk_columns_set (table, WHO, text_or (ticket, "host", "?"));
-    lk_columns_set_number (table, PID, lk_message_number (ticket, "pid", 0));
+    if (lk_message_has (ticket, "host")) {
+        lk_columns_set (table, WHO, text_or (ticket, "host", "?"));
+        lk_columns_set_number (table, PID,
+                               lk_message_number (ticket, "pid", 0));
+        lk_columns_set (table, USER, lk_owner_get_user (ticket).text);
+    } else {
+        lk_columns_set (table, WHO,
+                        lk_message_flag (ticket, "own") ? "(own)" : user);
+        lk_columns_set (table, PID, "-");
+        lk_columns_set (table, USER, user);
+    }
     lk_columns_set (table, COMMAND, title.text);
-    lk_columns_set (table, USER, lk_owner_get_user (ticket).text);
     lk_columns_set (table, SINCE,
                     lk_span (lk_message_number (ticket, "since_ms", 0)).text);
     lk_columns_set (table, LEFT, lk_span (lk_row_left (ticket)).text);
@@ -249,18 +258,33 @@ print_alone (const lk_shower *self)
     printf ("what %s itself knows of its own programs:\n", host);
 }
 
+static const char *
+zone_of (const lk_shower *self)
+{
+    return self->survey.is_zoned ? lk_requester_who (self->asker).zone
+                                 : self->options->zone;
+}
+
 static void
 print_title (const lk_shower *self)
 {
-    const char *home =
-        lk_survey_home (&self->survey, self->options->context, self->name);
+    const char *zone = zone_of (self);
+    const char *home = lk_survey_home (&self->survey, zone,
+                                       self->options->context, self->name);
     lk_show (stdout, self->name);
     if (self->options->context != NULL) {
         printf (" in ");
         lk_show (stdout, self->options->context);
     }
-    printf (": its home is %s\n",
-            home != NULL && !self->own ? home : "not known now");
+    if (zone != NULL) {
+        printf (" of zone ");
+        lk_show (stdout, zone);
+    }
+    if (!self->survey.is_zoned) {
+        printf (": its home is %s",
+                home != NULL && !self->own ? home : "not known now");
+    }
+    putchar ('\n');
 }
 
 void
@@ -308,14 +332,18 @@ void
 lk_show_json (lk_shower *self)
 {
     lk_message *all = lk_message_row_new ();
-    const char *home =
-        lk_survey_home (&self->survey, self->options->context, self->name);
+    const char *home = lk_survey_home (&self->survey, zone_of (self),
+                                       self->options->context, self->name);
     lk_cli_set_object (all, self->name);
+    lk_message_set_text (all, "zone", zone_of (self));
     if (self->options->context != NULL) {
         lk_message_set_text (all, "context", self->options->context);
     }
-    lk_message_set_text (all, "home", home != NULL && !self->own ? home : "");
-    lk_message_set_flag (all, "own", self->own);
+    if (!self->survey.is_zoned) {
+        lk_message_set_text (all, "home",
+                             home != NULL && !self->own ? home : "");
+        lk_message_set_flag (all, "own", self->own);
+    }
     if (self->own) {
         set_alone (self, all);
     }

@@ -69,7 +69,7 @@ print_json (const lk_survey *survey, const lk_advices *advices,
         lk_message_set_text (all, "reason", lk_survey_reason (survey));
     }
     if (object != NULL) {
-        const char *home = lk_survey_home (survey, "", object);
+        const char *home = lk_survey_home (survey, NULL, "", object);
         lk_cli_set_object (all, object);
         lk_message_set_text (all, "home", home != NULL ? home : "");
     }
@@ -105,13 +105,19 @@ run_status (int argc, char **argv)
         && lk_cli_check_name (options.object) != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }
-    lk_requester *asker = lk_cli_asker (options.endpoint);
+    lk_requester *asker = lk_cli_looker (&options);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
     lk_survey survey;
     lk_advices advices;
     lk_survey_take (&survey, asker, ANSWER_MS);
+    if (survey.is_zoned) {
+        code = lk_status_print_zone (&survey, asker, options.json);
+        lk_survey_clear (&survey);
+        lk_requester_destroy (&asker);
+        return code;
+    }
     lk_status_advise (&survey, asker, ANSWER_MS, &advices);
     if (options.json) {
         print_json (&survey, &advices, options.object);
@@ -137,5 +143,6 @@ const lk_verb lk_verb_status = {
     .summary = "Shows this host, its cluster, and whether locks can be had",
     .options = takes,
     .help = "Exit code: 0 locks can be had; 1 not now; 125 no router.\n",
+    .is_zoned = true,
     .run = run_status,
 };

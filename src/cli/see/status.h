@@ -61,4 +61,15 @@ void lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
 void lk_status_print (const lk_survey *survey, const lk_advices *advices,
                       const char *object);
 
+/*  -------------------------------------------------------- zones */
+
+/*  What is told to a zone of its own, for people or programs; the exit code. */
+int lk_status_print_zone (const lk_survey *survey, const lk_requester *asker,
+                          bool json);
+
+/*  What all zones use, where the lock service tells that; else nothing. How
+ *  many lines that takes. */
+size_t lk_status_zone_lines (const lk_message *lock);
+void lk_status_print_zones (const lk_message *lock);
+
 #endif

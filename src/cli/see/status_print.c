@@ -459,10 +459,10 @@ print_notes (const lk_advices *advices)
 
 /*  Where all goes into one screen; else, and in a file, very many. */
 static size_t
-room_for_hosts (const lk_advices *advices)
+room_for_hosts (const lk_advices *advices, size_t zones)
 {
     const size_t lines = (size_t) lk_terminal_height ();
-    const size_t beside = LINES_BESIDE + lines_of_advice (advices);
+    const size_t beside = LINES_BESIDE + lines_of_advice (advices) + zones;
     return lines > beside + LINES_OF_HOSTS ? lines - beside : LINES_OF_HOSTS;
 }
 
@@ -476,10 +476,12 @@ lk_status_print (const lk_survey *survey, const lk_advices *advices,
         print_cluster (survey->lock);
     }
     if (object != NULL) {
-        const char *home = lk_survey_home (survey, "", object);
+        const char *home = lk_survey_home (survey, NULL, "", object);
         printf (LABEL "%s\n", "home", home != NULL ? home : "none now");
     }
-    print_hosts (survey, room_for_hosts (advices));
+    print_hosts (survey,
+                 room_for_hosts (advices, lk_status_zone_lines (survey->lock)));
+    lk_status_print_zones (survey->lock);
     putchar ('\n');
     print_requests (survey);
     if (survey->router != NULL) {

@@ -25,9 +25,10 @@
 #define REFRESH_MS 1000
 #define LINES_ABOVE 3
 
-enum { WAITERS, HOLDERS, LONGEST, GOT, WAITED, HELD, NAME, COLUMNS };
+enum { ZONE, WAITERS, HOLDERS, LONGEST, GOT, WAITED, HELD, NAME, COLUMNS };
 
 static const lk_column columns[COLUMNS] = {
+    [ZONE] = {.head = "ZONE", .width = 8, .optional = true},
     [WAITERS] = {.head = "WAITERS", .width = 7, .right = true},
     [HOLDERS] = {.head = "HOLDERS", .width = 7, .right = true},
     [LONGEST] = {.head = "LONGEST", .width = 8, .right = true},
@@ -52,6 +53,7 @@ typedef struct {
     size_t count, room;
     char order; /* the key of it */
     bool help, led;
+    char problem[LK_HOST_LEN_MAX + 100]; /* why there are none; or "" */
 } toper;
 
 /*  -------------------------------------------------------- lines */
@@ -68,13 +70,23 @@ shown_name (const lk_message *row)
     return shown;
 }
 
+static bool
+is_of_zone (const line *it, const lk_message *row)
+{
+    const char *one = lk_message_text (it->row, "zone");
+    const char *other = lk_message_text (row, "zone");
+    return one == NULL || other == NULL ? one == other
+                                        : strcmp (one, other) == 0;
+}
+
 /*  Takes the row if it is the first of its name. */
 static line *
 need_line (toper *self, lk_message **row_p)
 {
     char *shown = shown_name (*row_p);
     for (size_t i = 0; i < self->count; i++) {
-        if (strcmp (self->line[i].shown, shown) == 0) {
+        if (strcmp (self->line[i].shown, shown) == 0
+            && is_of_zone (&self->line[i], *row_p)) {
             lk_free (shown);
             return &self->line[i];
         }
@@ -176,6 +188,21 @@ by_weight (const void *one, const void *other)
                    : 1;
 }
 
+/*  A zone is told by its own host what a leader says. */
+static void
+take_answer (toper *self, const lk_survey *survey, const lk_message *answer)
+{
+    if (!lk_message_is (answer, "LOCKTOP")) {
+        snprintf (self->problem, sizeof self->problem, "%s",
+                  lk_complaint_of (answer));
+        return;
+    }
+    add_names (self, answer);
+    if (!self->led && (survey->is_zoned || lk_message_flag (answer, "leads"))) {
+        add_waits (self, answer);
+    }
+}
+
 static void
 look (toper *self)
 {
@@ -184,14 +211,13 @@ look (toper *self)
     lk_message *answers[LK_SURVEY_HOSTS];
     forget_lines (self);
     self->led = false;
+    self->problem[0] = '\0';
+    lk_message_set_text (question, "zone", self->options->zone);
     lk_survey_take (&survey, self->asker, ANSWER_MS);
     lk_survey_ask (&survey, self->asker, question, answers, ANSWER_MS);
     for (size_t i = 0; i < survey.count; i++) {
         if (answers[i] != NULL) {
-            add_names (self, answers[i]);
-            if (!self->led && lk_message_flag (answers[i], "leads")) {
-                add_waits (self, answers[i]);
-            }
+            take_answer (self, &survey, answers[i]);
         }
         lk_message_destroy (&answers[i]);
     }
@@ -217,6 +243,9 @@ add_row (lk_columns *table, const line *it)
     char rate[32];
     snprintf (rate, sizeof rate, "%.1f", it->rate);
     lk_columns_add (table);
+    if (lk_message_has (it->row, "zone")) {
+        lk_columns_set (table, ZONE, lk_text_of (it->row, "zone"));
+    }
     lk_columns_set_number (table, WAITERS, it->waiters);
     lk_columns_set_number (table, HOLDERS, it->holders);
     lk_columns_set (table, LONGEST,
@@ -257,18 +286,23 @@ print_json (const toper *self)
     }
 }
 
-static void
+static int
 print_once (toper *self)
 {
     look (self);
+    if (self->problem[0] != '\0') {
+        return lk_cli_fail (LK_EXIT_FAILED, "the table cannot be had: %s",
+                            self->problem);
+    }
     if (self->options->json) {
         print_json (self);
-        return;
+        return LK_EXIT_OK;
     }
     if (!self->led) {
         puts ("no leader answers: who waits is not known now");
     }
     print_table (self, lk_terminal_width (), self->count);
+    return LK_EXIT_OK;
 }
 
 /*  -------------------------------------------------------- the screen */
@@ -292,12 +326,16 @@ draw (const toper *self)
     const lk_screen_size size = lk_screen_get_size ();
     const size_t lines =
         size.lines > LINES_ABOVE + 1 ? (size_t) size.lines - LINES_ABOVE : 1;
-    char title[LK_HOST_LEN_MAX + 100];
+    char title[2 * LK_HOST_LEN_MAX + 300];
     lk_screen_clear ();
-    snprintf (title, sizeof title,
-              "lockkeeper top, as seen from %s%s; ? helps, q quits",
-              lk_requester_host (self->asker),
-              self->led ? "" : " (no leader answers)");
+    const bool is_zoned = lk_requester_is_zoned (self->asker);
+    snprintf (
+        title, sizeof title, "lockkeeper top, %s %s%s%s%s; ? helps, q quits",
+        is_zoned ? "of zone" : "as seen from",
+        is_zoned ? lk_requester_who (self->asker).zone
+                 : lk_requester_host (self->asker),
+        self->problem[0] != '\0' ? ": " : "", self->problem,
+        self->led || self->problem[0] != '\0' ? "" : " (no leader answers)");
     lk_show_last (title, strlen (title), size.columns);
     puts ("\n");
     if (self->help) {
@@ -355,13 +393,12 @@ run_top (int argc, char **argv)
     if (options.count != 0) {
         return lk_cli_misused (&lk_verb_top, "'top' takes no name");
     }
-    self.asker = lk_cli_asker (options.endpoint);
+    self.asker = lk_cli_looker (&options);
     if (self.asker == NULL) {
         return LK_EXIT_FAILED;
     }
-    code = LK_EXIT_OK;
     if (options.once || options.json || !lk_screen_is_there ()) {
-        print_once (&self);
+        code = print_once (&self);
     } else {
         code = run_screen (&self);
     }
@@ -375,8 +412,10 @@ static const lk_verb_option takes[] = {
     LK_TAKES (ONCE),
     LK_TAKES_WORD (SORT, "by waiters (default), grants, time or held",
                    "waiters grants time held"),
+    LK_TAKES_AS (ZONE, "only names of that zone"),
     LK_TAKES_AS (JSON, "print a JSON object per name, once"),
-    LK_TAKES (ENDPOINT), LK_TAKES_END};
+    LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
 
 const lk_verb lk_verb_top = {
     .name = "top",
@@ -388,5 +427,6 @@ const lk_verb lk_verb_top = {
              "If stdin or stdout is no terminal the table is printed once.\n",
     .options = takes,
     .help = "Exit code: 0; 125 failed.\n",
+    .is_zoned = true,
     .run = run_top,
 };

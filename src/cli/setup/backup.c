@@ -199,7 +199,7 @@ take_ticket (void *user, lk_message **row_p)
 static int
 write_all (backupper *self)
 {
-    const lk_ticket_wish wish = {NULL, NULL, NULL};
+    const lk_ticket_wish wish = {.object = NULL};
     lk_backup_write (&self->sum, &self->out, &self->backup);
     const int code = lk_tickets_each (self->asker, &wish, take_ticket, self);
     if (code != LK_EXIT_OK) {
@@ -297,7 +297,8 @@ run_backup (int argc, char **argv)
         return LK_EXIT_FAILED;
     }
     lk_hostmap_init (&self.backup.hostmap);
-    code = back_up (&self);
+    code = lk_cli_needs_admin (self.asker, &lk_verb_backup) ? back_up (&self)
+                                                            : LK_EXIT_FAILED;
     lk_requester_destroy (&self.asker);
     return code;
 }

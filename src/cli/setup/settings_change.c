@@ -42,18 +42,6 @@ lk_settings_say_no_answer (const lk_message *answer)
 }
 
 const char *
-lk_utc_text (int64_t when_s, char text[LK_UTC_SIZE])
-{
-    const time_t when = (time_t) when_s;
-    struct tm utc;
-    if (when == 0 || gmtime_r (&when, &utc) == NULL) {
-        return "-";
-    }
-    strftime (text, LK_UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
-}
-
-const char *
 lk_settings_time (const lk_message *message, char text[LK_UTC_SIZE])
 {
     return lk_utc_text (lk_message_number (message, "since", 0), text);

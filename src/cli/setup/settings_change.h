@@ -10,12 +10,12 @@
 #define LK_SETTINGS_CHANGE_H
 
 #include "cli/ask.h"
+#include "cli/terminal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define LK_SETTINGS_SERVICE "lock@."
-#define LK_UTC_SIZE 32
 
 /*  That version, as this host had it; 0: the one in force, with its text. NULL:
  *  said why, and *code is how to exit. */
@@ -27,9 +27,6 @@ lk_message *lk_settings_ask_any (lk_requester *asker, int64_t version,
 
 /*  Says that the answer (NULL: there is none) is none; the exit code. */
 int lk_settings_say_no_answer (const lk_message *answer);
-
-/*  That, s since 1970, in UTC; "-" if it is no time. */
-const char *lk_utc_text (int64_t when_s, char text[LK_UTC_SIZE]);
 
 /*  Since when an answer's settings were there, in UTC. */
 const char *lk_settings_time (const lk_message *message,

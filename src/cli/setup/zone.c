@@ -339,7 +339,10 @@ run_form (size_t form, const lk_options *options)
 {
     int code = LK_EXIT_FAILED;
     lk_requester *asker = lk_cli_asker (options->endpoint);
-    lk_zone_list *self = asker != NULL ? lk_zone_list_new (asker, &code) : NULL;
+    lk_zone_list *self =
+        asker != NULL && lk_cli_needs_admin (asker, &lk_verb_zone)
+            ? lk_zone_list_new (asker, &code)
+            : NULL;
     if (self != NULL) {
         code = forms[form].run (self, asker, options);
     }
