@@ -51,6 +51,7 @@ check_writing (const lk_frame_header *header)
                                         header->serial,
                                         header->ttl_s,
                                         header->crossed,
+                                        header->privileged,
                                         header->body_kind == LK_BODY_PACKED};
     lk_bytes out = {0};
     const size_t start = lk_frame_begin (&out, &envelope);

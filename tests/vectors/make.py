@@ -109,9 +109,6 @@ CREDENTIAL = ("lockkeeper-credential-1 red alice operator " + PUBLIC2
               "0d")
 FARNAME = "far-bb88471d65e2659b-backup-4711"
 FAR = FARNAME + "@h1"
-CREDENTIAL = " ".join((
-    "lockkeeper-credential-1", "lab", "ann", "user", PUBLIC2, "1790000000",
-    "1790043200", "1790000000", "00112233445566aa", 32 * "0d", 64 * "5e"))
 HOST1 = {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
          "incarnation": "5d3c8a9e01f72b64"}
 HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",
@@ -261,6 +258,9 @@ BUS = [
     ("login-issuer", "who issues is asked", "issuer@h1", R1, "LOGIN", 1,
      {"zone": "lab", "user": "ann", "key": PUBLIC2, "address": "10.0.0.9",
       "password": "correct horse"}),
+    ("login-last", "nobody else can be asked", "issuer@h1", R1, "LOGIN", 1,
+     {"zone": "lab", "user": "ann", "key": PUBLIC2, "address": "10.0.0.9",
+      "password": "correct horse", "last": True}),
     ("login-answer", "it is issued", FARNAME + "@.", R1, "LOGIN", 3,
      {"credential": CREDENTIAL}),
     ("loginfailed", "it is not", FARNAME + "@.", R1, "LOGINFAILED", 3,
