@@ -156,7 +156,7 @@ main (int argc, char **argv)
     }
     measure_latency (ways, count, ms);
     for (size_t i = 0; i < SLICES * count; i++) {
-        measure_slice (&ways[i % count], ms / SLICES);
+        measure_slice (&ways[i % count], ms / 2 / SLICES);
     }
     for (size_t i = 0; i < count; i++) {
         close_way (&ways[i]);

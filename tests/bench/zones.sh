@@ -15,7 +15,7 @@
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-rounds=$(many 9 1) ms=$(many 1000 200)
+rounds=$(many 9 1) ms=$(many 1000 300)
 user=64002
 is_root=''
 [ "$(id -u)" != 0 ] || is_root=yes
