@@ -29,6 +29,7 @@ struct lk_login {
     char from[LK_ADDRESS_LEN_MAX + 1]; /* the router */
     uint64_t serial;
     bool is_renewal;
+    bool is_last;                   /* nobody else can be asked */
     char zone[LK_ZONE_LEN_MAX + 1]; /* "": that is none */
     char user[LK_USER_LEN_MAX + 1]; /* likewise */
     char key[LK_CURVE_TEXT_SIZE];
@@ -251,6 +252,7 @@ read_login (const lk_message *message, lk_login *self)
         self->user[0] = '\0';
     }
     self->since = lk_message_number (message, "since", 0);
+    self->is_last = lk_message_flag (message, "last");
     return lk_curve_is_key (self->key);
 }
 
@@ -300,7 +302,7 @@ why_unasked (const lk_login *self, const lk_issuing_way *way,
              const char *password)
 {
     if (way->authority == NULL) {
-        return "no-zone";
+        return self->is_last ? "no-issuer" : "no-zone";
     }
     if (self->user[0] == '\0') {
         return "no-user";
@@ -346,10 +348,13 @@ begin (lk_issuing *self, lk_login *login, const char *password)
 {
     lk_issuing_way way;
     const lk_issued where = find (self, login, &way);
-    if (where == LK_ISSUED_ELSEWHERE) {
+    if (where == LK_ISSUED_ELSEWHERE && !login->is_last) {
         fail (self, login, LK_UNKNOWN, "this host does not issue for it", 0);
         drop (self, login);
         return;
+    }
+    if (where == LK_ISSUED_ELSEWHERE) {
+        way = (lk_issuing_way) {0};
     }
     if (login->is_renewal
         && (where == LK_ISSUED_NOWHERE || is_over (way.zone, login->since))) {

@@ -132,14 +132,21 @@ put_question (lk_router *self, const lk_asked_login *login)
     } else {
         lk_message_set_text (message, "password", login->password);
     }
+    if (login->is_last) {
+        lk_message_set_flag (message, "last", true);
+    }
     lk_router_post_secret (self, &message, "password");
 }
 
-/*  `is_first`: none was asked yet. */
+/*  Nobody else can be asked. A zone that is there and is issued nowhere just now
+ *  is refused by who refuses those that are not there. */
 static void
-ask_next (lk_router *self, lk_asked_login *login, bool is_first)
+end (lk_router *self, lk_asked_login *login)
 {
-    if (find_next (self, login)) {
+    const bool was_refused = login->refuser[0] != '\0';
+    if (was_refused && !login->is_renewal && !login->is_last) {
+        login->is_last = true;
+        snprintf (login->host, sizeof login->host, "%s", login->refuser);
         put_question (self, login);
     } else if (login->is_plain) {
         fail (self, login, LK_UNKNOWN,
@@ -147,8 +154,19 @@ ask_next (lk_router *self, lk_asked_login *login, bool is_first)
               "keys only");
     } else {
         fail (self, login, LK_UNKNOWN,
-              is_first ? "no host of the cluster issues credentials"
-                       : "no host that is there issues for that zone");
+              was_refused && login->is_renewal
+                  ? "no host that is there issues for that zone"
+                  : "no host of the cluster issues credentials");
+    }
+}
+
+static void
+ask_next (lk_router *self, lk_asked_login *login)
+{
+    if (!login->is_last && find_next (self, login)) {
+        put_question (self, login);
+    } else {
+        end (self, login);
     }
 }
 
@@ -238,7 +256,7 @@ log_in (lk_router *self, const lk_source *source, const lk_message *message)
         snprintf (login->zone, sizeof login->zone, "%s", zone);
         snprintf (login->user, sizeof login->user, "%s", user);
         snprintf (login->password, sizeof login->password, "%s", password);
-        ask_next (self, login, true);
+        ask_next (self, login);
     }
 }
 
@@ -260,7 +278,7 @@ lk_login_on_renew (lk_router *self, const lk_source *source,
         snprintf (login->zone, sizeof login->zone, "%s",
                   lk_person_zone (person));
         snprintf (login->user, sizeof login->user, "%s", person->user);
-        ask_next (self, login, true);
+        ask_next (self, login);
     }
 }
 
@@ -332,7 +350,10 @@ lk_login_on_failed (lk_router *self, const lk_source *source,
     }
     const lk_err error = word != NULL ? lk_err_from_word (word) : LK_INVALID;
     if (error == LK_UNKNOWN) {
-        ask_next (self, login, false);
+        if (login->refuser[0] == '\0') {
+            memcpy (login->refuser, login->host, sizeof login->refuser);
+        }
+        ask_next (self, login);
         return;
     }
     lk_message *failed = lk_message_new (login->from, LK_LOGIN_FAILED);
@@ -351,7 +372,7 @@ lk_login_on_complaint (lk_router *self, const lk_source *source,
                                 ? find (self, message)
                                 : answered (self, source, message);
     if (login != NULL) {
-        ask_next (self, login, false);
+        ask_next (self, login);
     }
 }
 

@@ -37,6 +37,9 @@ struct lk_asked_login {
     int64_t since;                        /* it was logged in, to be renewed */
     char host[LK_HOST_LEN_MAX + 1];       /* whose issuer is asked; "": none */
     bool is_plain; /* an issuer was left out since it has no keys */
+    char refuser[LK_HOST_LEN_MAX + 1]; /* the first that does not issue for it,
+                                          ""; and whether it refuses it then */
+    bool is_last;
     int64_t until_ms;
     lk_asked_login *prev, *next;
 };

@@ -24,7 +24,7 @@ BUILD=${BUILD:-$PWD/build}
 export BUILD
 lockkeeper=$BUILD/lockkeeper
 began=$SECONDS
-sandbox_pid='' sandbox_hosts=0 near=h1
+sandbox_name=sandbox sandbox_pid='' sandbox_hosts=0 near=h1
 work=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 2
 
 remark () {
@@ -219,14 +219,15 @@ sandbox_is_up () {
 }
 
 #   sandbox_start N [OPTION...]: N hosts, with all leaders that there can be,
-#   at most 3, and pinned; sets $LOCKKEEPER_SANDBOX. One at a time.
+#   at most 3, and pinned; sets $LOCKKEEPER_SANDBOX. One at a time; a part that
+#   has a second one gives it another name, and its process to children.
 sandbox_start () {
     local leaders=3
     sandbox_hosts=$1
     shift
     [ "$sandbox_hosts" -ge 3 ] || leaders=1
     : >"$work/hosts"
-    export LOCKKEEPER_SANDBOX=$work/sandbox
+    export LOCKKEEPER_SANDBOX=$work/$sandbox_name
     setpriv --pdeathsig TERM "$lockkeeper" sandbox --hosts "$sandbox_hosts" \
         --dir "$LOCKKEEPER_SANDBOX" "$@" >"$work/hosts" &
     sandbox_pid=$!
@@ -241,7 +242,7 @@ sandbox_stop () {
     kill -INT "$sandbox_pid" 2>/dev/null
     wait "$sandbox_pid"
     sandbox_pid=''
-    rm -rf "$work/sandbox"
+    rm -rf "${work:?}/$sandbox_name"
 }
 
 #   What else a part started: it appends the numbers.

@@ -85,7 +85,7 @@ for it in "$@"; do
     [ "$spare" -ge 0 ] || spare=0
 done
 files=()
-for it in lock hosted failover scale costs tables far peers; do
+for it in lock hosted failover scale costs tables far zones peers; do
     [ ! -f "$out/$it.figures" ] || files+=("$out/$it.figures")
 done
 [ ${#files[@]} = 0 ] || bash tests/bench/table.sh "${files[@]}"

@@ -157,6 +157,8 @@ give_message (char *line)
         *value++ = '\0';
         if (strcmp (field, "since") == 0) {
             lk_message_set_number (message, field, strtoll (value, NULL, 10));
+        } else if (strcmp (field, "last") == 0) {
+            lk_message_set_flag (message, field, true);
         } else {
             lk_message_set_text (message, field, value);
         }

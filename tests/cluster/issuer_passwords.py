@@ -23,7 +23,8 @@ def main():
           f"authority\n    type = passwords\n    file = \"{PASSWORD_FILE}\"\n")
     enter("ann", "ann-secret", "acme:operator")
     enter("bob", "bob-secret", "acme:user")
-    desk = Desk({"acme": "renew=1000 authority=corp", "lab": "authority=corp"})
+    desk = Desk({"acme": "renew=1000 authority=corp", "lab": "authority=corp",
+                 "away": "authority=corp"})
     desk.key("acme")
     desk.key("lab")
     desk.settings()
@@ -42,6 +43,20 @@ def main():
     check("and each is in the log by what it was", all(
         desk.logs(f"why={why}") for why in
         ("wrong-password", "no-password", "no-user", "no-zone", "no-role")))
+    with open(PASSWORD_FILE, encoding="utf-8") as file:
+        lines = file.read()
+    write("passwords", lines.replace(":operator ", ":operator,away:user "))
+    answer = desk.login("ann", "ann-secret", zone="away")
+    check("another one may issue for a zone", is_refused(answer, "unknown"),
+          answer)
+    begun = time.monotonic()
+    answer = desk.login("ann", "ann-secret", zone="away", last="yes")
+    check("if none does it is refused as a zone that is not there",
+          answer == answers[0] and time.monotonic() - begun >= 0.95
+          and desk.logs("why=no-issuer"), answer)
+    many = [desk.login("ann", "x", zone="away", last="yes")
+            for _ in range(3)][-1]
+    check("and slowed likewise", is_refused(many, "overloaded"), many)
     enter("bob", "other-secret", "acme:observer")
     answer = desk.login("bob", "other-secret")
     check("the file is read each time", is_role(answer, "observer"), answer)

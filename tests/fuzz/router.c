@@ -13,6 +13,7 @@
 #include "gossip.h"
 #include "lib/fuel.h"
 #include "lib/router_world.h"
+#include "login.h"
 #include "undelivered.h"
 #include "util/assert.h"
 #include "wire/frame.h"
@@ -53,6 +54,8 @@ static const char *const commands[] = {
     "FORGET",     "CLUSTER",       "CLIENTKEYS"};
 
 #define KEY_ODD "rq:rM>}U?@Lns47E1%%kR.o@n%%FcmmsL/@{H8]yf7" /* in a format */
+
+#define KEY_LOGIN "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
@@ -277,11 +280,77 @@ pass_time (world *self)
     lk_clients_work (router);
     lk_gossip_work (router);
     lk_undelivered_work (router);
+    lk_login_work (router);
     LK_ASSERT (router->leaving || lk_router_deadline (router) > router->now_ms);
 }
 
+/*  -------------------------------------------------------- log-ins */
+
+static void
+say (world *self, lk_side side, unsigned number, const char *from,
+     const char *command, const char *body)
+{
+    const lk_identity identity = lk_router_world_from (number);
+    lk_bytes_cut (&self->frame, 0);
+    add_message (self, from, "router@.", command, body);
+    lk_router_world_put (&self->router, side, &identity, self->frame.data,
+                         self->frame.size);
+    lk_bytes_cut (&self->frame, 0);
+}
+
+/*  The issuer of this host comes, or one of a neighbour; somebody logs in or
+ *  renews, and an issuer answers. */
+static void
+log_in (world *self)
+{
+    static const char *const errors[] = {"unknown", "denied", "overloaded",
+                                         "no word"};
+    const uint8_t which = lk_fuel_byte (&self->fuel);
+    const unsigned number = which / 8 % 8u;
+    const bool is_here = (which & 64) != 0;
+    const lk_side side = is_here ? LK_SIDE_LOCAL : LK_SIDE_MESH;
+    char from[32], text[64], body[300];
+    snprintf (from, sizeof from, "issuer@h%u", is_here ? 1 : number);
+    switch (which % 8) {
+    case 0:
+        say (self, LK_SIDE_LOCAL, number, "issuer@.", "REGISTER",
+             "{\"service\":\"issuer\",\"version\":\"1\",\"pid\":5,"
+             "\"application\":false}");
+        break;
+    case 1:
+        snprintf (body, sizeof body,
+                  "{\"service\":\"%s\",\"status\":\"up\",\"pid\":7}", from);
+        snprintf (from, sizeof from, "router@h%u", number);
+        say (self, LK_SIDE_MESH, number, from, "STATUS", body);
+        break;
+    case 2:
+        say (self, LK_SIDE_LOCAL, number, "lock@h1", "CLIENTKEYS",
+             "{\"keys\":[],\"discovery\":\"anyone\"}");
+        break;
+    case 3:
+        say (self, LK_SIDE_CLIENTS, number, "x@.", "RENEW", "{}");
+        break;
+    case 4:
+        snprintf (body, sizeof body,
+                  "{\"error\":\"%s\",\"reason\":\"no\",\"wait\":%u}",
+                  errors[lk_fuel_byte (&self->fuel) % COUNT (errors)], number);
+        say (self, side, number, from, "LOGINFAILED", body);
+        break;
+    case 5:
+        say (self, side, number, from, "LOGIN", "{\"credential\":\"line\"}");
+        break;
+    default:
+        snprintf (body, sizeof body,
+                  "{\"zone\":\"red\",\"user\":\"ann\",\"password\":\"%s\","
+                  "\"key\":\"" KEY_LOGIN "\"}",
+                  lk_fuel_text (&self->fuel, text, sizeof text));
+        say (self, is_here ? LK_SIDE_LOCAL : LK_SIDE_CLIENTS, number,
+             is_here ? "a@h1" : "x@.", "LOGIN", body);
+    }
+}
+
 /*  A neighbour tells of a host, a process has it forgotten, or it is
- *  remembered; or all of it is over. */
+ *  remembered; or all of it is over; or somebody logs in. */
 static void
 speak_of_hosts (world *self)
 {
@@ -295,6 +364,8 @@ speak_of_hosts (world *self)
     snprintf (from, sizeof from, "router@h%u", which % 8u);
     if (which == 0) {
         lk_neighbour_leave (&self->router.router);
+    } else if (which < 8) {
+        log_in (self);
     } else if (which < 64) {
         lk_gossip_remember (&self->router.router, host, address);
     } else {

@@ -213,11 +213,12 @@ class Locks(CarrierCase):
 
     def test_claim_unknown(self):
         """a claim that nobody knows of is lost, and asked again if they are
-        too busy"""
+        too busy, or reckon that the credential has ended"""
         entry = self.held()
         self.registered(2)
-        self.say(2, "LOCKFAILED", entry.serial, error="overloaded")
-        self.assertTrue(entry.holds)
+        for error in ("overloaded", "credential"):
+            self.say(2, "LOCKFAILED", entry.serial, error=error)
+            self.assertTrue(entry.holds)
         self.say(2, "LOCKFAILED", entry.serial, error="unknown")
         self.assertEqual(self.told(), [("lost", "lost")])
         self.assertIs(entry.life, Life.CLOSED)

@@ -384,6 +384,9 @@ void sim_checker_disowns (sim_checker *self, sim_who who);
 /*  The application gave it back, or was told that it failed or is lost. */
 void sim_checker_ended (sim_checker *self, sim_who who);
 
+/*  One that gave that back did not say so, and is heard to be silent then. */
+void sim_checker_kept_back (sim_checker *self, lk_name object, int64_t until);
+
 /*  It was told that its wait is over. */
 void sim_checker_timed_out (sim_checker *self, sim_who who);
 

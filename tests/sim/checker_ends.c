@@ -292,17 +292,29 @@ sim_checker_expired (sim_checker *self, sim_who who)
 
 /*  -------------------------------------------------------- with others */
 
+static void
+lingers_till (sim_object *self, int64_t until)
+{
+    if (self->lingers_until < until) {
+        self->lingers_until = until;
+    }
+}
+
 /*  It may have been granted just now, which nobody can tell its application
  *  any more: then it lingers. */
 static void
 note_unread (sim_checker *self, const sim_claim *claim)
 {
-    sim_object *object = &self->object[claim->object];
-    int64_t until = self->now + claim->linger_ms;
-
-    if (!claim->held && claim->linger_ms > 0 && object->lingers_until < until) {
-        object->lingers_until = until;
+    if (!claim->held && claim->linger_ms > 0) {
+        lingers_till (&self->object[claim->object],
+                      self->now + claim->linger_ms);
     }
+}
+
+void
+sim_checker_kept_back (sim_checker *self, lk_name object, int64_t until)
+{
+    lingers_till (&self->object[sim_checker_need_object (self, object)], until);
 }
 
 /*  What it takes over lingers behind its own application now, for as long as

@@ -252,6 +252,9 @@ say (void *context, const lk_roam_letter *letter)
     if (sim_remote_clings (world, self)
         && (letter->kind == LK_ROAM_UNLOCK
             || letter->kind == LK_ROAM_GOODBYE)) {
+        if (want) {
+            sim_remote_note_clinging (world, self, want);
+        }
         return;
     }
     sim_mail mail = {.letter = *letter,

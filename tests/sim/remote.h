@@ -195,6 +195,8 @@ void sim_remote_credential_wake (struct sim_world *world, uint8_t remote);
  *  be lost by its end; it hears that nobody takes it. */
 bool sim_remote_may_ask (const struct sim_world *world, const sim_remote *self);
 bool sim_remote_clings (const struct sim_world *world, const sim_remote *self);
+void sim_remote_note_clinging (struct sim_world *world, const sim_remote *self,
+                               const sim_want *want);
 bool sim_remote_may_lose (const struct sim_world *world,
                           const sim_remote *self);
 void sim_remote_shut_out (struct sim_world *world, sim_remote *self,

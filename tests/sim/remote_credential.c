@@ -100,16 +100,22 @@ sim_remote_get_credential (sim_world *world, sim_remote *self)
     world->rng = former;
 }
 
-/*  When what it had is free at the latest: its registrations were silent, by
- *  any clock. */
+/*  When its registrations were silent, by any clock, */
 static int64_t
-free_at (const sim_world *world, const sim_remote *self)
+silent_at (const sim_world *world, const sim_remote *self)
 {
     const int64_t wanted_ms = world->remotes.habits.lease_ms;
     const int64_t host_ms = world->common.host_lease_ms;
     const int64_t lease_ms = wanted_ms < host_ms ? wanted_ms : host_ms;
 
-    return self->ends_at + WALL_MS + lease_ms * 3 / 2 + FREE_MS;
+    return self->ends_at + WALL_MS + lease_ms * 3 / 2;
+}
+
+/*  ... and what it had is free at the latest. */
+static int64_t
+free_at (const sim_world *world, const sim_remote *self)
+{
+    return silent_at (world, self) + FREE_MS;
 }
 
 static bool
@@ -209,6 +215,19 @@ sim_remote_clings (const sim_world *world, const sim_remote *self)
 {
     return self->clings && self->renew_at == SIM_FOREVER
            && world->now >= self->ends_at;
+}
+
+/*  Nobody hears that it has given that back: it is no fault that nobody has it
+ *  until then. */
+void
+sim_remote_note_clinging (sim_world *world, const sim_remote *self,
+                          const sim_want *want)
+{
+    for (size_t i = 0; i < want->count; i++) {
+        sim_checker_kept_back (&world->checker,
+                               sim_object_name (want->object[i]),
+                               silent_at (world, self));
+    }
 }
 
 bool

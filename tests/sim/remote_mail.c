@@ -158,20 +158,26 @@ new_route (sim_remotes *self, const sim_mail *mail)
 }
 
 /*  What the host knows by its wall clock goes with REGISTER and LEASE. A
- *  REGISTER that is said again is of the registration that there is. */
+ *  REGISTER that is said again is of the registration that there is. Of one
+ *  that has died meanwhile the host knows no more than before. */
 static void
 note_credential (sim_world *world, const sim_mail *mail,
                  lk_app_request *request)
 {
     sim_remotes *self = &world->remotes;
+    const sim_remote *sender = &self->item[mail->remote];
+    const bool lives = sender->life == mail->life;
 
     request->until_ms =
-        sim_remote_until (world, &self->item[mail->remote], mail->host);
+        lives ? sim_remote_until (world, sender, mail->host) : 0;
     for (uint32_t i = 0; i < self->route_count; i++) {
         sim_route *route = &self->route[i];
         if (route->life == mail->life && route->id.number == mail->letter.number
             && (mail->letter.kind == LK_ROAM_REGISTER
                 || route->id.drawn == mail->letter.drawn)) {
+            if (!lives && route->until_ms != INT64_MAX) {
+                request->until_ms = route->until_ms;
+            }
             sim_remote_note_until (world, route, request->until_ms);
         }
     }

@@ -159,6 +159,27 @@ START_TEST (moves_when_the_first_is_silent)
 }
 END_TEST
 
+/*  One by whose clock the credential has ended takes no claim: nothing is lost
+ *  by that. */
+START_TEST (claim_is_not_taken)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = get_lock (session);
+    const uint64_t token = lk_lock_token (lock);
+    WITH_LOCK (fake.claim_error = "credential";
+               fake.server[0].is_silent = true);
+    const int64_t end_ms = lk_clock_ms () + HANG_MS;
+    while (heard (1, "LOCK ") < 2 && lk_clock_ms () < end_ms) {
+        lk_lock_event event; /* of danger */
+        ck_assert_int_ne (lk_session_poll (session, 20, &event), LK_EVENT_LOST);
+    }
+    ck_assert_int_ge (heard (1, "LOCK "), 2);
+    ck_assert (lk_lock_held (lock));
+    ck_assert_uint_eq (lk_lock_token (lock), token);
+    lk_session_destroy (&session);
+}
+END_TEST
+
 /*  One that is closed is not waited for. */
 START_TEST (moves_when_the_first_ends)
 {
@@ -565,6 +586,7 @@ add_moves (Suite *suite)
 {
     TCase *tcase = add_case (suite, "moves");
     tcase_add_test (tcase, moves_when_the_first_is_silent);
+    tcase_add_test (tcase, claim_is_not_taken);
     tcase_add_test (tcase, moves_when_the_first_ends);
     tcase_add_test (tcase, moves_back);
     tcase_add_test (tcase, what_waits_moves_too);

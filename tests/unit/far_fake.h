@@ -82,16 +82,17 @@ static struct {
     server server[SERVERS];
     home_lock lock[LOCKS_MAX];
     int64_t lease_ms;
-    int64_t duration_ms;   /* that is left of what is granted; -1 */
-    bool is_full;          /* nothing is granted, no type changed */
-    bool is_dumb;          /* a change of type is made, and nothing said */
-    bool is_late;          /* what is given back was over before */
-    uint64_t kept;         /* LOCK of which no UNLOCK is answered */
-    int64_t left_s;        /* of the client's credential; 0: it has no end */
-    const char *refusal;   /* of REGISTER; NULL: READY */
-    const char *renewed;   /* the answer to RENEW, ... */
-    const char *unrenewed; /* ... or why it fails */
-    int64_t renewed_s;     /* left of what is renewed */
+    int64_t duration_ms;     /* that is left of what is granted; -1 */
+    bool is_full;            /* nothing is granted, no type changed */
+    bool is_dumb;            /* a change of type is made, and nothing said */
+    bool is_late;            /* what is given back was over before */
+    uint64_t kept;           /* LOCK of which no UNLOCK is answered */
+    int64_t left_s;          /* of the client's credential; 0: it has no end */
+    const char *claim_error; /* by which all claims fail; NULL */
+    const char *refusal;     /* of REGISTER; NULL: READY */
+    const char *renewed;     /* the answer to RENEW, ... */
+    const char *unrenewed;   /* ... or why it fails */
+    int64_t renewed_s;       /* left of what is renewed */
 } fake;
 
 #define WITH_LOCK(statement)                                                   \
@@ -345,8 +346,8 @@ answer_lock (server *self, const lk_message *message)
         answer_turn (self, lock, message);
         return;
     }
-    if (lock == NULL && is_claim) {
-        say_failed (self, message, "unknown");
+    if (is_claim && (lock == NULL || fake.claim_error != NULL)) {
+        say_failed (self, message, lock == NULL ? "unknown" : fake.claim_error);
         return;
     }
     if (lock == NULL) {

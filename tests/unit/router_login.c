@@ -63,16 +63,24 @@ issues (const char *host)
     return own;
 }
 
-/*  What the issuer of another host answers. */
+/*  What the issuer of another host answers, with the word of its router that it
+ *  is a service. */
 static void
 answers (const char *host, unsigned serial, const char *command,
          const char *body)
 {
     char in[32], from[80];
     lk_bytes frame = {0};
+    const lk_frame_envelope envelope = {.to = "router@h1",
+                                        .from = from,
+                                        .command = command,
+                                        .serial = serial,
+                                        .privileged = true};
     snprintf (in, sizeof in, "in-%s", host);
     snprintf (from, sizeof from, "issuer@%s", host);
-    add (&frame, from, "router@h1", command, serial, body);
+    const size_t start = lk_frame_begin (&frame, &envelope);
+    lk_bytes_add (&frame, body, strlen (body));
+    ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
     put (LK_SIDE_MESH, in, &frame);
     lk_bytes_clear (&frame);
 }
@@ -87,6 +95,13 @@ answers_here (unsigned serial, const char *command, const char *body)
     lk_bytes_clear (&frame);
 }
 
+#define PASSED_LAST                                                            \
+    "{\"zone\":\"lab\",\"user\":\"ann\",\"key\":\"" KEY2                       \
+    "\",\"address\":\"10.7.7.7\",\"password\":\"pw-1\",\"last\":true}"
+#define NO_ISSUER                                                              \
+    "router@h1 > x@. LOGINFAILED 42 {\"error\":\"unknown\",\"reason\":\"no "   \
+    "host "                                                                    \
+    "of the cluster issues credentials\"}"
 #define UNKNOWN_ZONE "{\"error\":\"unknown\",\"reason\":\"not here\"}"
 
 /*  -------------------------------------------------------- of this host */
@@ -144,16 +159,41 @@ START_TEST (failed)
     logs_in ("a");
     answers_here (3, "LOGIN", "{}");
     ck_assert_ptr_nonnull (strstr (next ("a"), "issued nonsense"));
-    /*  One that does not know the command, or the zone. */
+    /*  One that does not know the command. */
     logs_in ("a");
     answers_here (4, "UNKNOWN", "{}");
-    ck_assert_ptr_nonnull (
-        strstr (next ("a"), "\"no host that is there issues for that zone\""));
+    assert_next ("a", NO_ISSUER);
+}
+END_TEST
+
+/*  The first that does not issue for it refuses it as one that is not there,
+ *  with its own words and in its own time. */
+START_TEST (issued_nowhere)
+{
+    const char *two = issues ("h2");
+    enter ("issuer", "");
+    drain (two);
     logs_in ("a");
-    answers_here (5, "LOGINFAILED", UNKNOWN_ZONE);
-    assert_next ("a", "router@h1 > x@. LOGINFAILED 42 {\"error\":\"unknown\","
-                      "\"reason\":\"no host that is there issues for that "
-                      "zone\"}");
+    drain ("issuer");
+    answers_here (1, "LOGINFAILED", UNKNOWN_ZONE);
+    drain (two);
+    answers ("h2", 1, "LOGINFAILED", UNKNOWN_ZONE);
+    assert_next ("a", "");
+    assert_next (two, "");
+    assert_next ("issuer", "router@h1 > issuer@h1 LOGIN 1 " PASSED_LAST);
+    answers_here (1, "LOGINFAILED", "{\"error\":\"denied\",\"reason\":\"no\"}");
+    assert_next ("a", "router@h1 > x@. LOGINFAILED 42 {\"error\":\"denied\","
+                      "\"reason\":\"no\"}");
+    /*  Where others must not be told passwords, too. */
+    logs_in ("a");
+    drain ("issuer");
+    all_others = "";
+    answers_here (2, "LOGINFAILED", UNKNOWN_ZONE);
+    assert_next ("a", "");
+    assert_starts (next ("issuer"), "router@h1 > issuer@h1 LOGIN 2 ");
+    answers_here (2, "LOGINFAILED", UNKNOWN_ZONE);
+    ck_assert_ptr_nonnull (strstr (next ("a"), "\"error\":\"unknown\""));
+    ck_assert_uint_eq (router.logins.count, 0);
 }
 END_TEST
 
@@ -178,9 +218,7 @@ END_TEST
 START_TEST (no_issuer)
 {
     logs_in ("a");
-    assert_next ("a", "router@h1 > x@. LOGINFAILED 42 {\"error\":\"unknown\","
-                      "\"reason\":\"no host of the cluster issues "
-                      "credentials\"}");
+    assert_next ("a", NO_ISSUER);
     ck_assert_uint_eq (router.logins.count, 0);
 }
 END_TEST
@@ -393,6 +431,9 @@ START_TEST (renewed)
     say (LK_SIDE_CLIENTS, "a", ONE "@h1", "router@.", "RENEW", "");
     answers_here (2, "LOGINFAILED", UNKNOWN_ZONE);
     assert_starts (next (two), "router@h1 > issuer@h2 RENEW 2 ");
+    answers ("h2", 2, "LOGINFAILED", UNKNOWN_ZONE);
+    ck_assert_ptr_nonnull (
+        strstr (next ("a"), "\"no host that is there issues for that zone\""));
 }
 END_TEST
 
@@ -404,6 +445,7 @@ main (void)
     tcase_add_test (tests, passed_on);
     tcase_add_test (tests, wiped);
     tcase_add_test (tests, failed);
+    tcase_add_test (tests, issued_nowhere);
     tcase_add_test (tests, no_answer);
     tcase_add_test (tests, no_issuer);
     tcase_add_test (tests, nonsense);
