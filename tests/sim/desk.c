@@ -180,9 +180,11 @@ lk_lockd_alert (lk_lockd *self, const lk_effect *effect)
 }
 
 void
-lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
+lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
+                      const lk_view *view)
 {
     (void) self;
+    (void) view;
     LK_ASSERT (!request);
 }
 
