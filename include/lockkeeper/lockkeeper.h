@@ -346,8 +346,9 @@ typedef struct {
 
 /*  Releases a lock that somebody else holds, with its key, from any host of
  *  the cluster. LK_DENIED if the key is not the holder's, or who asks has no
- *  role for that, as lk_session_problem tells then; LK_UNKNOWN if nobody holds it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if it is not
- *  done within wait_ms: it may still happen then. */
+ *  role for that, as lk_session_problem tells then; LK_UNKNOWN if nobody holds
+ *  it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if it is not done
+ *  within wait_ms: it may still happen then. */
 lk_err lk_session_unlock (lk_session *self, const lk_lock_name *name,
                           uint64_t key, const lk_taking *how, int64_t wait_ms);
 

@@ -416,9 +416,10 @@ lk_text_of (const lk_message *message, const char *field)
 const char *
 lk_complaint_of (const lk_message *answer)
 {
-    const char *text = lk_message_text (answer, "text");
-    const char *reason = lk_message_text (answer, "reason");
-    return text != NULL ? text : reason != NULL ? reason : "no reason told";
+    const bool is_failure = lk_message_is (answer, "LOCKFAILED");
+    const char *reason =
+        lk_message_text (answer, is_failure ? "text" : "reason");
+    return reason != NULL ? reason : "no reason told";
 }
 
 int

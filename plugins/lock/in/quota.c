@@ -151,9 +151,8 @@ lk_lockd_read_limits (lk_lockd *self)
     const lk_settings_row *row =
         lk_texts_find (self->texts, self->state.facts.active.settings);
     lk_shares_set (self->shares, row ? row->text.data : "");
-    self->use_at_ms = lk_shares_are_told (self->shares)
-                          ? lk_bus_now (self->bus)
-                          : INT64_MAX;
+    self->use_at_ms =
+        lk_shares_are_told (self->shares) ? lk_bus_now (self->bus) : INT64_MAX;
 }
 
 /*  What was said last is not said again, but to who may not have heard it. */
