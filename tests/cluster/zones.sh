@@ -63,9 +63,9 @@ export WORK=$work LOCKKEEPER=$lockkeeper ALONE=$LK_ZONES/alone \
     LOGS=$LK_ZONES/logs
 chmod 711 "$work" "$LK_ZONES" "$LOCKKEEPER_SANDBOX" "$LOCKKEEPER_SANDBOX"/h?
 for script in ${PARTS:-zones_table}; do
-    CASES=$cases /usr/bin/python3 "$here/$script.py" >"$work/$script" 2>&1
-    [ $? = 0 ] || bad=$((bad + 1))
-    cat "$work/$script"
+    CASES=$cases /usr/bin/python3 "$here/$script.py" 2>&1 |
+        tee "$work/$script"
+    [ "${PIPESTATUS[0]}" = 0 ] || bad=$((bad + 1))
     cases=$((cases + $(grep -cE '^(not )?ok ' "$work/$script")))
 done
 finish_test

@@ -240,7 +240,7 @@ def far_speakers(cluster):
         line = issue(zone, "alice", role, keys[0])
         one = cluster.enter(line, keys)
         one.line = line
-        one.register()
+        one.register(wait_s=0.05)
         yield Speaker(f"a far {role}" if zone == "red" else "a far admin",
                       role, "red" if zone == "red" else "", one, True)
 
@@ -300,7 +300,7 @@ def others(cluster):
     not there; nor their locks."""
     here, there = cluster.come("red", role="operator"), cluster.come("blue")
     for one in here, there:
-        one.register()
+        one.register(wait_s=0.05)
     held = there.lock("theirs")
     for command, body in (("LOCKSTATUS", {}), ("ALIVE", None), ("X", {})):
         answers = [hear_one(here, here.say(command, body, to)) for to in (
