@@ -62,7 +62,7 @@ check 'is there' says 0 'is in force' \
 export WORK=$work LOCKKEEPER=$lockkeeper ALONE=$LK_ZONES/alone \
     LOGS=$LK_ZONES/logs
 chmod 711 "$work" "$LK_ZONES" "$LOCKKEEPER_SANDBOX" "$LOCKKEEPER_SANDBOX"/h?
-for script in ${PARTS:-zones_table}; do
+for script in ${PARTS:-zones_table zones_same zones_many}; do
     CASES=$cases /usr/bin/python3 "$here/$script.py" 2>&1 |
         tee "$work/$script"
     [ "${PIPESTATUS[0]}" = 0 ] || bad=$((bad + 1))

@@ -8,7 +8,6 @@ lone and slow has a limit."""
 import os
 import re
 import sys
-import time
 
 from zones_world import CASES, Cluster, await_, check, issue, pair
 
@@ -181,7 +180,7 @@ def logs(folder):
         with open(f"{folder}/{name}", encoding="utf-8") as file:
             text[name[:-len(".log")]] = file.read()
     check("there is a log of each of them", {
-        "red", "few", "thin", "lone", "slow", "z42"} <= set(text), list(text))
+        "few", "thin", "lone", "slow", "z42"} <= set(text), list(text))
     strange = [f"{zone}: {line}" for zone, lines in text.items()
                for line in lines.splitlines()
                for named in re.findall(r"\bzone=(\S+)", line) if named != zone]
@@ -202,11 +201,9 @@ def logs(folder):
 def main():
     """All of it."""
     cluster = Cluster(os.environ["LOCKKEEPER_SANDBOX"])
-    began = time.monotonic()
     for part in (hundred, limit_of_locks, limit_of_bytes, limit_of_sessions,
                  limit_of_requests):
         part(cluster)
-        print(f"# {part.__name__}: {time.monotonic() - began:.1f} s")
     logs(os.environ["LOGS"])
     return CASES["bad"] > 0
 
