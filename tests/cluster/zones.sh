@@ -16,8 +16,7 @@ here=$(dirname "$0")
     rm -rf "$LK_ZONES"
     exit 0
 }
-options=(--set router/mode=0666 --set 'router/listen-clients=tcp://127.0.0.1:*'
-    --set 'local/zone=@64002 red user')
+options=(--set router/mode=0666 --set 'router/listen-clients=tcp://127.0.0.1:*')
 mkdir -p "$LK_ZONES/logs" "$LK_ZONES/alone-logs"
 in_sandbox "$0" --hosts 3 "${options[@]}" --set "lock/zone-logs=$LK_ZONES/logs"
 
@@ -46,7 +45,7 @@ settings () {
 }
 red='red locks=100000 sessions=1000 bytes=1000000 requests=100000'
 limited=('few locks=3' 'thin bytes=60' 'lone sessions=2' 'slow requests=6')
-settings "$red" blue "${limited[@]}" z{1..100} >"$work/settings"
+settings "$red" gold blue "${limited[@]}" z{1..100} >"$work/settings"
 settings "$red" >"$work/alone"
 check 'a cluster with many zones' says 0 'is in force' \
     "$lockkeeper" settings edit "$work/settings"

@@ -233,16 +233,16 @@ def try_command(speaker, row):
 
 
 def far_speakers(cluster):
-    """Of the zone red each role, and an admin."""
-    for role, zone in (("observer", "red"), ("user", "red"),
-                       ("operator", "red"), ("admin", "default")):
+    """Of the zone gold each role, and an admin."""
+    for role, zone in (("observer", "gold"), ("user", "gold"),
+                       ("operator", "gold"), ("admin", "default")):
         keys = pair()
         line = issue(zone, "alice", role, keys[0])
         one = cluster.enter(line, keys)
         one.line = line
         one.register(wait_s=0.05)
-        yield Speaker(f"a far {role}" if zone == "red" else "a far admin",
-                      role, "red" if zone == "red" else "", one, True)
+        yield Speaker(f"a far {role}" if zone == "gold" else "a far admin",
+                      role, "gold" if zone == "gold" else "", one, True)
 
 
 def local_speakers(cluster):
@@ -298,7 +298,7 @@ def same(title, answers):
 def others(cluster):
     """Neither hosts, services nor sessions of others can be told from what is
     not there; nor their locks."""
-    here, there = cluster.come("red", role="operator"), cluster.come("blue")
+    here, there = cluster.come("gold", role="operator"), cluster.come("blue")
     for one in here, there:
         one.register(wait_s=0.05)
     held = there.lock("theirs")
