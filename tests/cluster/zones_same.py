@@ -24,6 +24,7 @@ COUNT = int(os.environ.get("COUNT", "1000"))
 HEX = re.compile("[0-9a-f]{16}")
 TIMES = {"left", "as_of", "sent", "credential_left", "requests", "pid"}
 LEAKS = re.compile("h[23]|blue|z[12]|neighbour|Neighbour|secret")
+LEASES = 2**40          # serials of what is no part of a script
 VARYING = set()         # with what is being given back
 ORDERED = {"events"}    # all else is in the order of some table
 
@@ -69,7 +70,7 @@ class Teller:
         self.count = 0      # of all messages that came
         self.locked = []    # token and key of each LOCKED
         self.guide = guide  # the one whose answers are to be waited for
-        self.patience_s = HANG_S
+        self.patience_s, self.leased_s = HANG_S, 0
         self.ahead = []     # how many had come, after each message
         self.take(self.one.ready)
         self.take(self.one.register(wait_s=0.05))
@@ -103,6 +104,10 @@ class Teller:
         probe = self.one.say("LOCKCHECK", dict(dict(
             self.one.registered, object="probe", token="0" * 16, wait=-1),
             **names))
+        if time.monotonic() > self.leased_s + 1:
+            self.leased_s = time.monotonic()
+            self.one.ask("LOCKLEASE", sent=self.one.clock(),
+                         serial=LEASES + int(self.leased_s))
         step = len(self.ahead)
         due = self.guide.ahead[step] if self.guide else int(bool(is_slow))
         until = time.monotonic() + self.patience_s
@@ -114,7 +119,7 @@ class Teller:
                 break
             if message.serial == probe:
                 is_over = True
-            else:
+            elif message.serial < LEASES:
                 self.take(message)
         self.ahead.append(len(self.told.get(serial, [])) - before)
 
@@ -293,9 +298,7 @@ def say_anything(tell, seed, count, but=()):
     """Messages of a seed, without the fields `but`."""
     dice = random.Random(seed)
     fields = [name for name in FIELDS if name not in but]
-    for i in range(count):
-        if i % 100 == 0:
-            tell.say("LOCKLEASE", {"sent": tell.one.clock()})
+    for _ in range(count):
         command = dice.choice(COMMANDS)
         names = list(USUAL.get(command, []))
         if dice.random() < 0.4:
