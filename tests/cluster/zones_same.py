@@ -358,6 +358,10 @@ class Others:
 RACING = ("force", "key", "locks", "now", "again")
 
 
+HIDDEN = (".host", ".served_by", ".leaders", ".members", ".session", ".sees",
+          ".cluster", ".term", ".serial", ".number", ".silent_ms")
+
+
 def shows_others(tell):
     """Answers with a name of others in them: they echo nothing but names."""
     return [told for all_told in tell.told.values() for told in all_told
@@ -417,6 +421,10 @@ def main():
     known |= fields_of(here)
     check("others' names are in no answer", not shows_others(there),
           shows_others(there)[:3])
+    hidden = [field for field in fields_of(there) | known
+              if field[1].endswith(HIDDEN) and field[0] not in (
+                  "READY", "SERVERS")]
+    check("nor any field that tells of hosts", not hidden, hidden)
     check("nor any field that is not told alone",
           fields_of(there) <= known, sorted(fields_of(there) - known))
     others.close()
