@@ -26,10 +26,11 @@ env -u LOCKKEEPER_SANDBOX -u LOCKKEEPER_ENDPOINT "$lockkeeper" sandbox \
     --dir "$LK_ZONES/alone" -- sleep 1000 >"$LK_ZONES/alone.out" 2>&1 &
 alone=$!
 finish_test () {
-    kill "$alone"
+    kill "$alone" 2>/dev/null
     wait "$alone"
-    rm -rf "$LK_ZONES"
+    rm -rf "$LK_ZONES" "$work"
 }
+trap finish_test EXIT
 key=$("$lockkeeper" key new "$work/issuer")
 
 #   settings ZONE...: of these, by the one issuer; a limit of each.
@@ -67,5 +68,4 @@ for script in ${PARTS:-zones_table zones_same zones_many}; do
     [ "${PIPESTATUS[0]}" = 0 ] || bad=$((bad + 1))
     cases=$((cases + $(grep -cE '^(not )?ok ' "$work/$script")))
 done
-finish_test
 done_checking
