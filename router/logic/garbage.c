@@ -31,10 +31,12 @@ key_of (const lk_router *self, const lk_source *source)
     return self->calls->client (self->shell, source->identity);
 }
 
+/*  By the settings, or by a credential: many applications of a machine may come
+ *  at once. */
 static bool
 is_known (const lk_router *self, const lk_source *source, const char *key)
 {
-    return source->local != NULL
+    return source->local != NULL || lk_route_has_key (&self->route, key)
            || lk_client_keys_find (&self->clients, key) != NULL;
 }
 

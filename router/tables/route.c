@@ -131,6 +131,14 @@ lk_route_set_far (lk_route *self, lk_local *local, const lk_client_key *key,
     return LK_OK;
 }
 
+bool
+lk_route_has_key (const lk_route *self, const char *key)
+{
+    const lk_machine *machine;
+    HASH_FIND_STR (self->machines, key, machine);
+    return machine != NULL;
+}
+
 void
 lk_route_hear_far (lk_route *self, lk_local *local, int64_t now_ms)
 {

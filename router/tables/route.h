@@ -107,6 +107,9 @@ lk_err lk_route_set_far (lk_route *self, lk_local *local,
                          const lk_client_key *key, int64_t now_ms)
     __attribute__ ((warn_unused_result));
 
+/*  Whether there is a session of that key. */
+bool lk_route_has_key (const lk_route *self, const char *key);
+
 /*  Notes when the credential of one ends; finds the earliest such end of all
  *  that are there. */
 void lk_route_note_until (lk_route *self, const lk_local *local);
