@@ -27,6 +27,7 @@
 #include "zones.h"
 
 #include "net/listener.h"
+#include "net/zone_file.h"
 
 typedef struct lk_router lk_router;
 
@@ -133,8 +134,9 @@ struct lk_router {
     lk_router_counters count;
     lk_bytes scratch;
     lk_refusals refusals;
-    bool is_memory_old; /* learned neighbours have come or gone */
-    int64_t gossip_ms;  /* when neighbours are told of each other again */
+    lk_zone_file zone_file; /* what zones are told of their people */
+    bool is_memory_old;     /* learned neighbours have come or gone */
+    int64_t gossip_ms;      /* when neighbours are told of each other again */
     const lk_router_calls *calls;
     void *shell;
 };

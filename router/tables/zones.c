@@ -98,8 +98,13 @@ lk_zones_admit (const lk_zones *self, const char *credential, const char *key,
 {
     lk_credential shown;
     lk_err error = lk_credential_read (&shown, credential, problem);
+    *person = (lk_person) {.issuer = ""};
     if (error != LK_OK) {
         return error;
+    }
+    if (lk_zone_issuer_has (self->issuer, self->issuer_count, shown.zone,
+                            shown.issuer)) {
+        describe (person, &shown);
     }
     if (strcmp (shown.key, key) != 0) {
         return lk_problem_set (problem, LK_REFUSED,
