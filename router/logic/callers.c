@@ -213,6 +213,8 @@ lk_callers_enter (lk_router *self, const lk_source *source,
     if (lk_route_set_far (&self->route, local, &key, self->now_ms) != LK_OK) {
         return "too many sessions of applications on other machines";
     }
+    snprintf (local->far->address, sizeof local->far->address, "%s",
+              lk_callers_address (self, source->identity));
     local->person = *person;
     lk_route_note_until (&self->route, local);
     if (person->serial != 0) {

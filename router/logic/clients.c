@@ -50,8 +50,7 @@ cut (lk_router *self, lk_local *local, const char *why)
             "audit: session cut off who=%s zone=%s from=%s serial=%016" PRIx64
             " service=%s why=\"%s\"",
             local->person.user, lk_person_zone (&local->person),
-            lk_callers_address (self, &local->out.identity),
-            local->person.serial, local->service, why);
+            local->far->address, local->person.serial, local->service, why);
     }
     self->calls->hang_up (self->shell, local);
     lk_session_end (self, local, LK_SESSION_CUT);

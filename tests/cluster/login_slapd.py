@@ -6,13 +6,21 @@
 but `dora`. Says its two ports and its folder, then does what lines say: `gone
 USER`. Ends at the end of its input."""
 
+import signal
 import sys
 
 from issuer_slapd import BASE, Slapd, certify, group, path, person, write
 
 
+def leave(*_):
+    """At the end of the test, which may say so twice."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit()
+
+
 def main(users):
     """Until nobody wants it any more."""
+    signal.signal(signal.SIGTERM, leave)
     certify("good")
     write("search-secret", "search-secret\n")
     members = [user for user in users if user != "dora"]

@@ -12,8 +12,17 @@
 #include <inttypes.h>
 #include <lockkeeper/message.h>
 #include <stdio.h>
+#include <string.h>
 
 #define WAIT_MS 20000 /* unless --wait says otherwise */
+
+/*  Also a lock that nobody holds is denied, by another text. */
+static bool
+is_of_role (const lk_session *session)
+{
+    static const char start[] = "that needs the role ";
+    return strstr (lk_session_problem (session), start) != NULL;
+}
 
 static int
 say_result (const lk_session *session, const lk_options *options, lk_err error)
@@ -24,6 +33,10 @@ say_result (const lk_session *session, const lk_options *options, lk_err error)
         return LK_EXIT_OK;
     case LK_DENIED:
     case LK_UNKNOWN:
+        if (is_of_role (session)) {
+            return lk_cli_fail (LK_EXIT_NO, "did not unlock '%s': %s",
+                                shown.text, lk_session_problem (session));
+        }
         return lk_cli_fail (
             LK_EXIT_NO, "did not unlock '%s': nobody holds it%s", shown.text,
             !options->force       ? " with that key; `lockkeeper "
