@@ -18,8 +18,7 @@ told () {
     local count
     count=$(grep -cE "audit: $3" "$work/$2")
     [ "$count" = "$1" ] || {
-        echo "$count times in $2: $3"
-        grep audit: "$work/$2"
+        grep audit: "$work/$2" >"$work/told"
         return 1
     }
 }
@@ -28,6 +27,9 @@ one () {
     check "$1" await told 1 "$2/$3.log" "$5"
     [ "$4" = - ] || check "$1, in the log of its zone" \
         await told 1 "$2/zones/$4.log" "$5"
+}
+look_around () {
+    sed 's/^/# /' "$work/told"
 }
 from='from=127[.]0[.]0[.]1'
 
@@ -42,9 +44,9 @@ one 'settings are changed' h1 lockd default \
     'settings asked who=0 zone=default from=[^ ]*@h1 base=[0-9]+ in=5 out=0 in-first="zones"'
 check 'a zone more' at h1 zone add lab --authority file
 one 'is a change of settings' h1 lockd default \
-    'settings asked who=0 .* in-first="zone = .?.?lab .*'
+    'settings asked who=0 .* in-first="zone = .lab .*'
 check 'and one less' at h1 zone remove lab
-one 'is one' h1 lockd default 'settings asked who=0 .* out-first="zone = .?.?lab .*'
+one 'is one' h1 lockd default 'settings asked who=0 .* out-first="zone = .lab .*'
 check 'a member goes' await at h1 cluster members remove h2
 one 'so is told' h1 lockd default 'members asked who=0 .* remove=h2'
 check 'and comes back' await at h1 cluster members add h2

@@ -103,8 +103,8 @@ set_zones () {
     at h1 settings get >"$work/settings" &&
         cat >>"$work/settings" <<END_OF_IT &&
 zones
-    zone = "acme authority=people $1"
-    zone = "corp authority=file $2"
+    zone = "acme $1 authority=people"
+    zone = "corp $2 authority=file"
     issuer = "acme $(cat "$work/acme")"
     issuer = "corp $(cat "$work/corp")"
 END_OF_IT

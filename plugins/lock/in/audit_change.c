@@ -82,6 +82,9 @@ count_missing (lk_name of, lk_name in, char first[SHOWN_SIZE])
     while ((line = next_line (&at, end)).size > 0) {
         if (!has_line (in, line) && count++ == 0) {
             lk_escape (line.data, line.size, first, SHOWN_SIZE);
+            for (char *c = first; (c = strchr (c, '"')) != NULL; c++) {
+                *c = '\'';
+            }
         }
     }
     return count;
