@@ -102,7 +102,10 @@ lk_zones_admit (const lk_zones *self, const char *credential, const char *key,
     if (error != LK_OK) {
         return error;
     }
-    if (lk_zone_issuer_has (self->issuer, self->issuer_count, shown.zone,
+    if (lk_zone_issuer_has (self->issuer, self->issuer_count,
+                            lk_zone_plain (shown.zone)[0] != '\0'
+                                ? shown.zone
+                                : LK_ZONE_DEFAULT,
                             shown.issuer)) {
         describe (person, &shown);
     }
@@ -114,8 +117,9 @@ lk_zones_admit (const lk_zones *self, const char *credential, const char *key,
     if (error != LK_OK) {
         return error;
     }
-    describe (person, &shown);
-    const char *objection = lk_zones_objection (self, person);
+    lk_person bearer;
+    describe (&bearer, &shown);
+    const char *objection = lk_zones_objection (self, &bearer);
     return objection == NULL
                ? LK_OK
                : lk_problem_set (problem, LK_REFUSED, "%s", objection);

@@ -47,9 +47,9 @@ one 'is a change of settings' h1 lockd default \
     'settings asked who=0 .* in-first="zone = .lab .*'
 check 'and one less' at h1 zone remove lab
 one 'is one' h1 lockd default 'settings asked who=0 .* out-first="zone = .lab .*'
-check 'a member goes' await at h1 cluster members remove h2
+check 'a member goes' await at h1 cluster remove h2
 one 'so is told' h1 lockd default 'members asked who=0 .* remove=h2'
-check 'and comes back' await at h1 cluster members add h2
+check 'and comes back' await at h1 cluster add h2
 one 'told' h1 lockd default 'members asked who=0 .* add=h2'
 
 #   ------------------------------------------------------------ log-ins

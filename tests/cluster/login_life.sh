@@ -33,21 +33,21 @@ beat='while [ ! -e "$0.end" ]; do
       done'
 declare -A job
 work () {
-    of "$1" run "$3" -- sh -c "${4:-}$beat" "$work/$2" 2>"$work/$2.err" &
+    of "$1" run "$3" -- sh -c "${4:-}$beat" "$work/at-$2" 2>"$work/at-$2.err" &
     job[$2]=$!
 }
 works () {
-    await test -s "$work/$1"
+    await test -s "$work/at-$1"
 }
 end () {
-    touch "$work/$1.end"
+    touch "$work/at-$1.end"
     code 0 wait "${job[$1]}"
 }
 #   in_order ONE OTHER: one had ended its work before the other began.
 in_order () {
     local last first
-    last=$(tail -n 1 "$work/$1")
-    first=$(head -n 1 "$work/$2")
+    last=$(tail -n 1 "$work/at-$1")
+    first=$(head -n 1 "$work/at-$2")
     awk "BEGIN { exit !($last < $first) }" || {
         echo "$1 worked at $last, $2 at $first"
         return 1
@@ -55,8 +55,8 @@ in_order () {
 }
 #   is_lost NAME TEXT: its command was stopped, and that is said.
 is_lost () {
-    code 122 wait "${job[$1]}" && grep -qF -- "$2" "$work/$1.err" || {
-        cat "$work/$1.err"
+    code 122 wait "${job[$1]}" && grep -qF -- "$2" "$work/at-$1.err" || {
+        cat "$work/at-$1.err"
         return 1
     }
 }
@@ -119,8 +119,8 @@ done
 for kind in python aio; do
     check "$kind ends in order" code 0 wait "${job[$kind]}"
     check 'after a warning and a loss' \
-        grep -qx 'jeopardy credential, lost credential' "$work/$kind.told"
-    grep '^[0-9]' "$work/$kind.told" >"$work/$kind"
+        says 0 'jeopardy credential, lost credential' cat "$work/$kind.told"
+    grep '^[0-9]' "$work/$kind.told" >"$work/at-$kind"
     check 'the next one has the lock' works "heir-$kind"
     check "which had ended its work" in_order "$kind" "heir-$kind"
     check 'it keeps it' end "heir-$kind"
@@ -138,12 +138,12 @@ is_past () {
     [ "$(date +%s)" -gt "$(cut -d ' ' -f 7 "$work/first")" ]
 }
 check 'beyond the end of the first one' await is_past
-lines=$(wc -l <"$work/kept")
+lines=$(wc -l <"$work/at-kept")
 goes_on () {
-    [ "$(wc -l <"$work/kept")" -gt $((lines + 10)) ]
+    [ "$(wc -l <"$work/at-kept")" -gt $((lines + 10)) ]
 }
 check 'the work goes on' await goes_on
-check 'under the same lock' [ ! -s "$work/kept.err" ]
+check 'under the same lock' [ ! -s "$work/at-kept.err" ]
 check 'it ends in order' end kept
 
 #   ------------------------------------------------------------ revoked
@@ -206,6 +206,6 @@ begun () {
 check 'which dies: the session moves' await begun
 check 'and goes on' at h1 wait-ready --timeout 90
 check 'nobody else has its lock' code 124 of fired version
-check 'nothing is said' [ ! -s "$work/moving.err" ]
+check 'nothing is said' [ ! -s "$work/at-moving.err" ]
 check 'it ends in order' end moving
 done_checking
