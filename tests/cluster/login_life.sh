@@ -119,7 +119,9 @@ done
 for kind in python aio; do
     check "$kind ends in order" code 0 wait "${job[$kind]}"
     check 'after a warning and a loss' \
-        says 0 'jeopardy credential, lost credential' cat "$work/$kind.told"
+        says 0 'jeopardy' cat "$work/$kind.told"
+    check 'by that error' \
+        says 0 'lost credential' cat "$work/$kind.told"
     grep '^[0-9]' "$work/$kind.told" >"$work/at-$kind"
     check 'the next one has the lock' works "heir-$kind"
     check "which had ended its work" in_order "$kind" "heir-$kind"
