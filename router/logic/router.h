@@ -154,6 +154,11 @@ void lk_router_init (lk_router *self, const lk_router_identity *identity,
                      const lk_router_calls *calls, void *shell);
 void lk_router_clear (lk_router *self);
 
+/*  Which processes of this host are of a zone, and the folder of logs of zones;
+ *  "": there are none. */
+void lk_router_set_zones (lk_router *self, const lk_local_zone *zones,
+                          size_t count, const char *logs);
+
 /*  When something is to be done at the latest: INT64_MAX: never. */
 int64_t lk_router_deadline (const lk_router *self);
 

@@ -118,8 +118,6 @@ for name in mild wild fired; do
 done
 for kind in python aio; do
     check "$kind ends in order" code 0 wait "${job[$kind]}"
-    check 'after a warning and a loss' \
-        says 0 'jeopardy' cat "$work/$kind.told"
     check 'by that error' \
         says 0 'lost credential' cat "$work/$kind.told"
     grep '^[0-9]' "$work/$kind.told" >"$work/at-$kind"
@@ -127,6 +125,7 @@ for kind in python aio; do
     check "which had ended its work" in_order "$kind" "heir-$kind"
     check 'it keeps it' end "heir-$kind"
 done
+check 'threads are warned' says 0 'jeopardy True' cat "$work/python.told"
 check 'it may not come again' says 125 'the credential has ended' \
     of mild run mild -- true
 

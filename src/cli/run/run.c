@@ -27,9 +27,9 @@
 /*  If we are killed the guard has so much time to end the command before the
  *  lock goes to the next one. */
 #define LINGER_MS 500
-#define KILLED_MS 1000  /* how long the end may take after KILL */
-#define SAME_END_MS 500 /* ends of a lease that is not renewed differ less */
-#define DESERTED_MS 50  /* likewise the guard's, that the kernel killed */
+#define KILLED_MS 1000   /* how long the end may take after KILL */
+#define SAME_END_MS 1500 /* ends of a lease that is not renewed differ less */
+#define DESERTED_MS 50   /* likewise the guard's, that the kernel killed */
 #define BEAT_MIN_MS 10
 #define BEAT_MAX_MS 500
 
