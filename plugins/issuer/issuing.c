@@ -215,6 +215,8 @@ lk_issuing_init (lk_issuing *self, const lk_issuer_options *options)
                       .users = {.most = OF_USER},
                       .addresses = {.most = OF_ADDRESS, .keeps_count = true},
                       .ask_at_ms = INT64_MAX};
+    snprintf (self->zone_file.folder, sizeof self->zone_file.folder, "%s",
+              options->zone_logs);
     lk_known_read (&self->known, options);
 }
 

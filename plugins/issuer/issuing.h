@@ -21,6 +21,7 @@
 #include "pool.h"
 #include "throttle.h"
 
+#include "net/zone_file.h"
 #include "settings/issuer.h"
 
 #include <lockkeeper/service.h>
@@ -32,6 +33,7 @@ typedef struct lk_login lk_login;
 
 typedef struct {
     lk_issuer_options options;
+    lk_zone_file zone_file;
     lk_bus *bus;   /* NULL: not attached yet */
     lk_pool *pool; /* NULL: likewise */
     lk_known known;

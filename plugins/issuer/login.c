@@ -57,27 +57,43 @@ shown (const char *text)
     return lk_user_is_name (text) ? text : "?";
 }
 
-static void
-audit_refusal (const lk_login *self, const char *why)
+/*  A zone's log has what is about it, if there is such a zone. */
+static const char *
+zone_of (const lk_issuing *self, const lk_login *login)
 {
-    char fingerprint[LK_FINGERPRINT_SIZE];
-    lk_curve_fingerprint (self->key, fingerprint);
-    lk_log_notice ("audit: %s refused zone=%s user=%s key=%s from=%s why=%s",
-                   self->is_renewal ? "renew" : "login", shown (self->zone),
-                   shown (self->user), fingerprint, shown (self->address), why);
+    lk_issuing_way way;
+    return login->zone[0] != '\0'
+                   && lk_known_find (&self->known, login->zone, &way)
+                          != LK_ISSUED_NOWHERE
+               ? login->zone
+               : NULL;
 }
 
 static void
-audit_issue (const lk_login *self, const lk_credential *credential)
+audit_refusal (lk_issuing *self, const lk_login *login, const char *why)
 {
     char fingerprint[LK_FINGERPRINT_SIZE];
-    lk_curve_fingerprint (self->key, fingerprint);
-    lk_log_notice ("audit: %s ok zone=%s user=%s role=%s key=%s from=%s "
-                   "serial=%016" PRIx64 " until=%" PRId64,
-                   self->is_renewal ? "renew" : "login", self->zone, self->user,
-                   lk_role_words[credential->role], fingerprint,
-                   shown (self->address), credential->serial,
-                   credential->not_after);
+    lk_curve_fingerprint (login->key, fingerprint);
+    lk_zone_file_notice (
+        &self->zone_file, zone_of (self, login),
+        "audit: %s refused who=%s zone=%s from=%s key=%s why=%s",
+        login->is_renewal ? "renew" : "login", shown (login->user),
+        shown (login->zone), shown (login->address), fingerprint, why);
+}
+
+static void
+audit_issue (lk_issuing *self, const lk_login *login,
+             const lk_credential *credential)
+{
+    char fingerprint[LK_FINGERPRINT_SIZE];
+    lk_curve_fingerprint (login->key, fingerprint);
+    lk_zone_file_notice (&self->zone_file, login->zone,
+                         "audit: %s ok who=%s zone=%s from=%s role=%s key=%s "
+                         "serial=%016" PRIx64 " until=%" PRId64,
+                         login->is_renewal ? "renew" : "login", login->user,
+                         login->zone, shown (login->address),
+                         lk_role_words[credential->role], fingerprint,
+                         credential->serial, credential->not_after);
 }
 
 /*  -------------------------------------------------------- answers */
@@ -139,7 +155,7 @@ refuse (lk_issuing *self, lk_login *login, const char *why)
 {
     const int64_t spent = lk_bus_now (self->bus) - login->began_ms;
     count (self, login, LK_GUESS_WRONG);
-    audit_refusal (login, why);
+    audit_refusal (self, login, why);
     login->refuse_ms =
         login->began_ms
         + (spent / LK_LOGIN_REFUSAL_MS + 1) * LK_LOGIN_REFUSAL_MS;
@@ -188,7 +204,7 @@ issue (lk_issuing *self, lk_login *login, lk_role role)
     lk_message_set_text (answer, "credential", line);
     (void) lk_bus_send (self->bus, &answer);
     count (self, login, LK_GUESS_RIGHT);
-    audit_issue (login, &credential);
+    audit_issue (self, login, &credential);
     drop (self, login);
 }
 
@@ -196,7 +212,7 @@ static void
 say_no_answer (lk_issuing *self, lk_login *login, const char *why)
 {
     lk_log_warning ("authority: does not answer zone=%s: %s", login->zone, why);
-    audit_refusal (login, "no-answer");
+    audit_refusal (self, login, "no-answer");
     count (self, login, LK_GUESS_UNDECIDED);
     fail (self, login, LK_TIMEDOUT,
           "who knows the zone's users does not answer", 0);
@@ -334,7 +350,7 @@ ask (lk_issuing *self, lk_login *login, const lk_issuing_way *way,
     explicit_bzero (question.password, sizeof question.password);
     if (login->asked == NULL) {
         lk_authority_let_go (&question.authority);
-        audit_refusal (login, "busy");
+        audit_refusal (self, login, "busy");
         count (self, login, LK_GUESS_UNDECIDED);
         fail (self, login, LK_OVERLOADED, "too many log in just now", 1);
         drop (self, login);
@@ -358,14 +374,14 @@ begin (lk_issuing *self, lk_login *login, const char *password)
     }
     if (login->is_renewal
         && (where == LK_ISSUED_NOWHERE || is_over (way.zone, login->since))) {
-        audit_refusal (login, "too-late");
+        audit_refusal (self, login, "too-late");
         fail_denied (self, login);
         drop (self, login);
         return;
     }
     const int64_t wait_s = login->is_renewal ? 0 : throttle (self, login);
     if (wait_s > 0) {
-        audit_refusal (login, "wait");
+        audit_refusal (self, login, "wait");
         fail (self, login, LK_OVERLOADED, "too many wrong log-ins: wait",
               wait_s);
         drop (self, login);

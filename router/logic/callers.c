@@ -102,17 +102,33 @@ lk_callers_objection (const lk_router *self, const lk_frame_header *header)
                : LK_INVALID_NOT_YOURS;
 }
 
-/*  For the log: as often as other refusals, since anybody can have them. */
-static void
-note_credential (lk_router *self, const lk_message *message, const char *reason)
+const char *
+lk_callers_address (const lk_router *self, const lk_identity *identity)
 {
+    const char *address = self->calls->address (self->shell, identity);
+    return address != NULL ? address : "?";
+}
+
+/*  For the log: as often as other refusals, since anybody can have them. Its
+ *  person is known if it is signed by who speaks for the zone. */
+static void
+note_credential (lk_router *self, const lk_source *source,
+                 const lk_message *message, const lk_person *person,
+                 const char *reason)
+{
+    const char *from = lk_callers_address (self, source->identity);
+    const bool is_known = person->issuer[0] != '\0';
     lk_refusal refusal = {.what = "refused"};
     snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
-    snprintf (refusal.address, sizeof refusal.address, "%s",
-              lk_message_from (message));
+    snprintf (refusal.address, sizeof refusal.address, "%s", from);
     if (lk_refusals_note (&self->clients.refusals, &refusal, self->now_ms)) {
-        lk_log_notice ("audit: credential refused: %s from=%s", reason,
-                       lk_message_from (message));
+        lk_zone_file_notice (
+            &self->zone_file, is_known ? person->zone : NULL,
+            "audit: credential refused who=%s zone=%s from=%s service=%s "
+            "why=\"%s\"",
+            is_known ? person->user : "?",
+            is_known ? lk_person_zone (person) : "?", from,
+            lk_message_from (message), reason);
     }
 }
 
@@ -135,7 +151,7 @@ find_person (lk_router *self, const lk_source *source,
         }
         snprintf (text, LK_REASON_LEN_MAX + 1, "%.*s", LK_REASON_LEN_MAX,
                   problem.text);
-        note_credential (self, message, text);
+        note_credential (self, source, message, person, text);
         return text;
     }
     if (known == NULL) {
@@ -170,14 +186,18 @@ lk_callers_complaint (lk_router *self, const lk_source *source,
 /*  -------------------------------------------------------- sessions */
 
 static void
-log_person (const char *what, const lk_local *local)
+log_person (lk_router *self, const char *what, const lk_source *source,
+            const lk_local *local)
 {
     const lk_person *person = &local->person;
-    lk_log_notice ("audit: session %s zone=%s user=%s role=%s until=%" PRId64
-                   " serial=%016" PRIx64 " service=%s",
-                   what, lk_person_zone (person), person->user,
-                   lk_role_words[person->role], person->until, person->serial,
-                   local->service);
+    lk_zone_file_notice (
+        &self->zone_file, person->zone,
+        "audit: session %s who=%s zone=%s from=%s role=%s until=%" PRId64
+        " serial=%016" PRIx64 " service=%s",
+        what, person->user, lk_person_zone (person),
+        lk_callers_address (self, source->identity),
+        lk_role_words[person->role], person->until, person->serial,
+        local->service);
 }
 
 const char *
@@ -193,10 +213,12 @@ lk_callers_enter (lk_router *self, const lk_source *source,
     if (lk_route_set_far (&self->route, local, &key, self->now_ms) != LK_OK) {
         return "too many sessions of applications on other machines";
     }
+    snprintf (local->far->address, sizeof local->far->address, "%s",
+              lk_callers_address (self, source->identity));
     local->person = *person;
     lk_route_note_until (&self->route, local);
     if (person->serial != 0) {
-        log_person ("begun", local);
+        log_person (self, "begun", source, local);
     }
     return NULL;
 }
@@ -222,7 +244,7 @@ lk_callers_renew (lk_router *self, const lk_source *source,
     local->person = person;
     lk_route_note_until (&self->route, local);
     if (*is_new) {
-        log_person ("renewed", local);
+        log_person (self, "renewed", source, local);
     }
     return NULL;
 }

@@ -22,6 +22,10 @@ void lk_callers_denied (lk_router *self);
 /*  The key of who was let in so; NULL: that is not of an application. */
 const char *lk_callers_key_of (const char *user);
 
+/*  From where a connection comes, for the log. */
+const char *lk_callers_address (const lk_router *self,
+                                const lk_identity *identity);
+
 /*  Why it may not say that, though it has a session; NULL: it may. */
 const char *lk_callers_objection (const lk_router *self,
                                   const lk_frame_header *header);

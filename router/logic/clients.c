@@ -14,6 +14,7 @@
 #include "wire/message_frame.h"
 #include "wire/reasons.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <utlist.h>
@@ -44,9 +45,12 @@ cut (lk_router *self, lk_local *local, const char *why)
         lk_log_notice ("clients: withdrawn: %s client=%s", local->far->key,
                        local->far->client);
     } else {
-        lk_log_notice ("audit: session cut off: %s zone=%s user=%s service=%s",
-                       why, lk_person_zone (&local->person), local->person.user,
-                       local->service);
+        lk_zone_file_notice (
+            &self->zone_file, local->person.zone,
+            "audit: session cut off who=%s zone=%s from=%s serial=%016" PRIx64
+            " service=%s why=\"%s\"",
+            local->person.user, lk_person_zone (&local->person),
+            local->far->address, local->person.serial, local->service, why);
     }
     self->calls->hang_up (self->shell, local);
     lk_session_end (self, local, LK_SESSION_CUT);

@@ -5,6 +5,7 @@
  */
 
 #include "login.h"
+#include "callers.h"
 
 #include "net/curve.h"
 #include "settings/zones.h"
@@ -183,8 +184,7 @@ address_of (const lk_router *self, const lk_source *source, char *text,
                   self->host);
         return text;
     }
-    const char *address = self->calls->address (self->shell, source->identity);
-    return address != NULL ? address : "?";
+    return lk_callers_address (self, source->identity);
 }
 
 /*  On this host its client says which key it is for: who knows the password may

@@ -46,6 +46,15 @@ lk_router_clear (lk_router *self)
     lk_bytes_clear (&self->scratch);
 }
 
+void
+lk_router_set_zones (lk_router *self, const lk_local_zone *zones, size_t count,
+                     const char *logs)
+{
+    lk_zones_set_local (&self->zones, zones, count);
+    snprintf (self->zone_file.folder, sizeof self->zone_file.folder, "%s",
+              logs);
+}
+
 int64_t
 lk_router_deadline (const lk_router *self)
 {

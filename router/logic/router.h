@@ -27,6 +27,7 @@
 #include "zones.h"
 
 #include "net/listener.h"
+#include "net/zone_file.h"
 
 typedef struct lk_router lk_router;
 
@@ -133,8 +134,9 @@ struct lk_router {
     lk_router_counters count;
     lk_bytes scratch;
     lk_refusals refusals;
-    bool is_memory_old; /* learned neighbours have come or gone */
-    int64_t gossip_ms;  /* when neighbours are told of each other again */
+    lk_zone_file zone_file; /* what zones are told of their people */
+    bool is_memory_old;     /* learned neighbours have come or gone */
+    int64_t gossip_ms;      /* when neighbours are told of each other again */
     const lk_router_calls *calls;
     void *shell;
 };
@@ -151,6 +153,11 @@ typedef struct {
 void lk_router_init (lk_router *self, const lk_router_identity *identity,
                      const lk_router_calls *calls, void *shell);
 void lk_router_clear (lk_router *self);
+
+/*  Which processes of this host are of a zone, and the folder of logs of zones;
+ *  "": there are none. */
+void lk_router_set_zones (lk_router *self, const lk_local_zone *zones,
+                          size_t count, const char *logs);
 
 /*  When something is to be done at the latest: INT64_MAX: never. */
 int64_t lk_router_deadline (const lk_router *self);

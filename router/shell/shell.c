@@ -712,8 +712,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
-        lk_zones_set_local (&self->router.zones, options->local_zone,
-                            options->local_zone_count);
+        lk_router_set_zones (&self->router, options->local_zone,
+                             options->local_zone_count, options->zone_logs);
         tell_clients_address (self);
         lk_announcer_begin (&self->announcer, self->loop, &self->router,
                             (int) options->beacon);

@@ -13,6 +13,7 @@
 #include "bounds.h"
 #include "hop.h"
 #include "person.h"
+#include "shut_out.h"
 
 #include "settings/common.h"
 #include "util/map.h"
@@ -28,6 +29,7 @@ typedef struct {
     char key[LK_HOST_KEY_SIZE];       /* public, of its connection */
     lk_machine *machine;              /* all of that key */
     char client[LK_HOST_LEN_MAX + 1]; /* whose that is */
+    char address[LK_PLACE_SIZE];      /* from where it came, in numbers */
     int64_t heard_ms;
 } lk_local_far;
 

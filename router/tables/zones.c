@@ -98,8 +98,16 @@ lk_zones_admit (const lk_zones *self, const char *credential, const char *key,
 {
     lk_credential shown;
     lk_err error = lk_credential_read (&shown, credential, problem);
+    *person = (lk_person) {.issuer = ""};
     if (error != LK_OK) {
         return error;
+    }
+    if (lk_zone_issuer_has (self->issuer, self->issuer_count,
+                            lk_zone_plain (shown.zone)[0] != '\0'
+                                ? shown.zone
+                                : LK_ZONE_DEFAULT,
+                            shown.issuer)) {
+        describe (person, &shown);
     }
     if (strcmp (shown.key, key) != 0) {
         return lk_problem_set (problem, LK_REFUSED,
@@ -109,8 +117,9 @@ lk_zones_admit (const lk_zones *self, const char *credential, const char *key,
     if (error != LK_OK) {
         return error;
     }
-    describe (person, &shown);
-    const char *objection = lk_zones_objection (self, person);
+    lk_person bearer;
+    describe (&bearer, &shown);
+    const char *objection = lk_zones_objection (self, &bearer);
     return objection == NULL
                ? LK_OK
                : lk_problem_set (problem, LK_REFUSED, "%s", objection);

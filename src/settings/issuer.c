@@ -29,6 +29,9 @@ lk_issuer_options_read (lk_issuer_options *self, lk_config *config,
     read_text (self->endpoint, config, endpoint);
     read_text (self->keys, config, "issuer/keys");
     read_text (self->authorities, config, "issuer/authorities");
+    if (lk_config_text (config, "lock/zone-logs") != NULL) {
+        read_text (self->zone_logs, config, "lock/zone-logs");
+    }
     (void) lk_log_level_from_word (lk_config_text (config, "issuer/log-level"),
                                    &self->log_level);
     self->syslog = lk_config_flag (config, "issuer/syslog");

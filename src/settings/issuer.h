@@ -20,6 +20,7 @@ typedef struct {
     char endpoint[PATH_MAX];
     char keys[PATH_MAX];        /* folder of ZONE.key */
     char authorities[PATH_MAX]; /* folder of NAME.conf */
+    char zone_logs[PATH_MAX];   /* folder, of the lock service; "" */
     lk_log_level log_level;
     bool syslog;
 } lk_issuer_options;

@@ -240,6 +240,8 @@ lk_router_options_read (lk_router_options *self, lk_config *config,
     (void) lk_log_level_from_word (lk_config_text (config, "router/log-level"),
                                    &self->log_level);
     self->syslog = lk_config_flag (config, "router/syslog");
+    read_text (self->zone_logs, sizeof self->zone_logs, config,
+               "lock/zone-logs");
     read_host (self, config);
     read_remembered (self, config);
     read_security (self, config);

@@ -53,6 +53,7 @@ typedef struct {
     char group[64];
     char admin_endpoint[PATH_MAX]; /* likewise; empty: there is none */
     char admin_group[64];          /* empty: by default */
+    char zone_logs[PATH_MAX];      /* folder, of the lock service; "" */
     lk_local_zone local_zone[LK_LOCAL_ZONES_MAX];
     size_t local_zone_count;
     int64_t dead_after_ms;

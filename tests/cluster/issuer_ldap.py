@@ -78,7 +78,7 @@ def log_in(desk):
           and abs(int(fields.get("since", 0)) - time.time()) < 600
           and fields.get("issuer") == desk.keys["acme"], answer)
     check("the log tells of it",
-          desk.logs("audit: login ok zone=acme user=ann role=user key="))
+          desk.logs("audit: login ok who=ann zone=acme from="))
     for zone, title in ("tls", "StartTLS does"), ("plain", "loopback does"):
         answer = desk.login("ann", "ann-secret", zone=zone)
         check(f"{title}, too", is_role(answer, "user"), answer)
@@ -128,7 +128,7 @@ def refuse(desk):
               and desk.logs(f"why={why}"), answer)
     for user in "a)(uid=*", "an*":
         check("the log has it as it was said",
-              f"user={user} key=" in desk.logged())
+              f"who={user} zone=" in desk.logged())
     for zone in "away", "off":
         answer = desk.login("ann", "ann-secret", zone=zone)
         check("a zone that this host does not issue for is for another one",
@@ -182,7 +182,7 @@ def renew(desk, slapd):
     answer = ask("gone", now)
     check("who is gone is not renewed", is_refused(answer), answer)
     check("and the log tells of both", desk.logs("audit: renew ok")
-          and desk.logs("audit: renew refused zone=acme user=gone"))
+          and desk.logs("audit: renew refused who=gone zone=acme"))
 
 
 def fail(desk, slapd):

@@ -138,7 +138,7 @@ def main():
           and answer.text("role") == "user"
           and 0 < answer.number("credential_left") <= 600, answer)
     check("that is logged", await_(lambda: logged(
-        "audit: session begun zone=red user=alice role=user")))
+        "audit: session begun who=alice zone=red from=127.0.0.1 role=user")))
     one.say("ROUTERSTATUS", None, "router@.")
     answer = one.await_("INVALID", "ROUTERSTATUS")
     check("it hears nothing of hosts", answer.command == "INVALID", answer)
@@ -168,8 +168,7 @@ def main():
                     f'{int(time.time()) + 9000}"\n')
     check("it is revoked", done.returncode == 0, done.stdout)
     check("and cut off", await_(lambda: logged(
-        "audit: session cut off: the credential was revoked zone=red "
-        "user=alice")))
+        "audit: session cut off who=alice zone=red from=127.0.0.1 ")))
     refused("nor taken again", issuer.sign(mine, serial=serial),
             "the credential was revoked")
     return CASES["bad"] > 0

@@ -315,6 +315,24 @@ lk_lockd_audit (lk_lockd *self, const char *deed, const lk_who *who,
 }
 
 void
+lk_lockd_audit_settings (lk_lockd *self, const lk_message *message,
+                         const lk_view *view)
+{
+    (void) self;
+    (void) message;
+    (void) view;
+}
+
+void
+lk_lockd_audit_members (lk_lockd *self, const lk_message *message,
+                        const lk_view *view)
+{
+    (void) self;
+    (void) message;
+    (void) view;
+}
+
+void
 lk_lockd_audit_refusal (lk_lockd *self, const lk_message *message,
                         const lk_who *who, const char *why)
 {

@@ -586,7 +586,7 @@ START_TEST (audits)
 {
     char text[2000], path[128];
     lk_log_set_sink (keep_line);
-    snprintf (lockd.options.zone_logs, PATH_MAX, "%s", dir);
+    snprintf (lockd.zone_file.folder, PATH_MAX, "%s", dir);
     report_who ("a@h1", "red", "ann", "user", 0);
     give_any (new_force ("a@h1"));
     lk_log_set_sink (NULL);
@@ -630,7 +630,7 @@ END_TEST
 START_TEST (what_is_lost)
 {
     char text[2000];
-    snprintf (lockd.options.zone_logs, PATH_MAX, "%s", dir);
+    snprintf (lockd.zone_file.folder, PATH_MAX, "%s", dir);
     report_who ("a@h1", "red", "ann", "user", 0);
     note_lock ("a@h1", 1, "q\n");
     add_answer (LK_ANSWER_UNLOCKED, lk_apps_find (&lockd.apps, "a@h1")->number,

@@ -17,6 +17,13 @@
 bool lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
                             const lk_view *view, lk_event *event, char **text);
 
+/*  Says in the log who asks for that, and what it changes; nothing if it asks
+ *  for no change, or is the last one said again. audit_change.c. */
+void lk_lockd_audit_settings (lk_lockd *self, const lk_message *message,
+                              const lk_view *view);
+void lk_lockd_audit_members (lk_lockd *self, const lk_message *message,
+                             const lk_view *view);
+
 /*  Puts into a question which version was edited. */
 void lk_lockd_set_base (lk_message *message, lk_settings_id id);
 

@@ -319,27 +319,6 @@ take_recover (lk_lockd *self, const lk_message *message, bool local)
     }
 }
 
-static void
-audit_change (lk_lockd *self, const lk_message *message, const lk_view *view)
-{
-    char host[LK_HOST_LEN_MAX + 1], what[160] = "";
-    const char *field = lk_message_has (message, "add") ? "add" : "remove";
-    const char *name = lk_message_text (message, field);
-    if (changes_members (message)) {
-        name = name ? name : "";
-        snprintf (what, sizeof what, "%s=%s", field,
-                  lk_escape (name, strlen (name), host, sizeof host));
-        lk_lockd_audit (self, "members", &view->who, lk_message_from (message),
-                        what);
-    } else if (lk_message_is (message, "LOCKSETTINGS")
-               && lk_message_has (message, "text")) {
-        snprintf (what, sizeof what, "base=%" PRId64,
-                  lk_message_number (message, "base", -1));
-        lk_lockd_audit (self, "settings", &view->who, lk_message_from (message),
-                        what);
-    }
-}
-
 /*  What is asked by somebody who may. */
 static bool
 answer (lk_lockd *self, const lk_message *message, const lk_view *view,
@@ -360,7 +339,11 @@ answer (lk_lockd *self, const lk_message *message, const lk_view *view,
         asked->tell (self, message, view);
         return false;
     }
-    audit_change (self, message, view);
+    if (changes_members (message)) {
+        lk_lockd_audit_members (self, message, view);
+    } else {
+        lk_lockd_audit_settings (self, message, view);
+    }
     if (lk_message_is (message, "LOCKMEMBERS")) {
         return lk_lockd_ask_members (self, message, &input->event);
     }

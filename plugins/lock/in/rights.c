@@ -186,7 +186,11 @@ lk_lockd_until (const lk_lockd *self, const lk_who *who)
     if (who->until_s == 0) {
         return INT64_MAX;
     }
-    const int64_t left_s = who->until_s - (int64_t) time (NULL);
-    const int64_t until_ms = lk_bus_now (self->bus) + 1000 * left_s;
+    /*  To the millisecond: each lease asks, and is to hear the same. */
+    struct timespec wall;
+    clock_gettime (CLOCK_REALTIME, &wall);
+    const int64_t left_ms =
+        1000 * (who->until_s - (int64_t) wall.tv_sec) - wall.tv_nsec / 1000000;
+    const int64_t until_ms = lk_bus_now (self->bus) + left_ms;
     return until_ms > 0 ? until_ms : 1;
 }

@@ -35,6 +35,7 @@
 
 #include "net/lease_page.h"
 #include "net/state_file.h"
+#include "net/zone_file.h"
 #include "util/arena.h"
 
 #include <lockkeeper/service.h>
@@ -117,7 +118,8 @@ typedef struct {
     uint64_t dropped;     /* messages that made no sense, */
     uint64_t refused;     /* those that named one host too many, */
     uint64_t returned;    /* and those that made none to the router */
-    bool zone_log_failed; /* that is in the log */
+    lk_zone_file zone_file;
+    uint64_t audited[2]; /* what somebody wanted to change last, as a hash */
     int64_t refusals_second;  /* of people, in that second: */
     uint64_t refusals;        /* so many, */
     uint64_t refusals_unsaid; /* and those that no line has yet */

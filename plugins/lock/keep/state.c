@@ -29,6 +29,8 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
 {
     memset (self, 0, sizeof *self);
     self->options = *options;
+    snprintf (self->zone_file.folder, sizeof self->zone_file.folder, "%s",
+              options->zone_logs);
     self->self = LK_NOBODY;
     self->short_of_hosts = options->hosts_min > 0;
     self->return_at_ms = INT64_MAX;

@@ -2,10 +2,6 @@
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
- *
- *  A line of it is opened, written and closed by itself, so that a file may be
- *  moved away at any time. Lines are few: what happens with every lock has
- *  none.
  */
 
 #ifndef LK_ZONE_LOG_H

@@ -238,12 +238,14 @@ fill (lk_lockd *self, const lk_message *request, const lk_view *view,
     }
 }
 
-/*  A zone does not hear who leads: one of them is asked in its place. */
+/*  A zone does not hear who leads: one of them is asked in its place. So a list
+ *  without rows is one, too. */
 static void
 tell_zone (lk_lockd *self, const lk_message *request, const lk_view *view,
            lk_name key, const lk_node_status *status)
 {
     lk_message *answer = lk_message_reply (request, "LOCKLIST");
+    lk_message_add_item (answer, "tickets", NULL);
     if (!status->leads && !lk_message_flag (request, "own")) {
         const lk_decree *decree = &status->decree;
         const lk_hosts leader =

@@ -1,0 +1,95 @@
+#   login_life.py - what Python says of the end of a credential
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+"""Run by login_life.sh, which has named a client file. Holds the lock of its
+name, and works until it is lost."""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
+import lockkeeper  # noqa: E402
+from lockkeeper import aio  # noqa: E402
+
+HANG_S = 60
+
+
+def uptime():
+    """As /proc/uptime has it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Tale:
+    """What has happened, and when it last worked."""
+
+    def __init__(self):
+        self.told = []
+        self.worked = 0.0
+
+    def is_over(self):
+        """It was lost."""
+        return any(one.startswith("lost") for one in self.told)
+
+    def note(self, kind, reason):
+        """An event."""
+        self.told.append(f"{kind} {reason}")
+
+    def work(self, lock):
+        """As long as it is held."""
+        if lock.held:
+            self.worked = uptime()
+
+    def print(self):
+        """For the test."""
+        print(", ".join(self.told))
+        print(f"{self.worked:.2f}", flush=True)
+
+
+def plain(name):
+    """With threads."""
+    tale = Tale()
+    over = threading.Event()
+
+    def on_lost(_lock, reason):
+        tale.note("lost", reason)
+        over.set()
+
+    with lockkeeper.Session() as session:
+        lock = session.lock(
+            name, on_lost=on_lost,
+            on_jeopardy=lambda _lock, reason: tale.note("jeopardy", reason))
+        lock.acquire(timeout=HANG_S)
+        print("held", flush=True)
+        while not over.wait(0.02):
+            tale.work(lock)
+    tale.print()
+
+
+async def tasks(name):
+    """With tasks."""
+    tale = Tale()
+    async with aio.Session() as session:
+        lock = session.lock(name)
+        await lock.acquire(timeout=HANG_S)
+        print("held", flush=True)
+
+        async def hear():
+            async for event in session.events():
+                tale.note(event.kind, event.reason)
+
+        hearing = asyncio.create_task(hear())
+        while not tale.is_over():
+            tale.work(lock)
+            await asyncio.sleep(0.02)
+        hearing.cancel()
+    tale.print()
+
+
+if sys.argv[1] == "aio":
+    asyncio.run(tasks(sys.argv[1]))
+else:
+    plain(sys.argv[1])
