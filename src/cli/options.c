@@ -374,6 +374,15 @@ takes_endpoint (const lk_verb *verb)
     return it != NULL && it->option == LK_OPT_ENDPOINT;
 }
 
+void
+lk_cli_say_for_hosts (const lk_verb *verb)
+{
+    lk_cli_fail (0,
+                 "'%s' is not to be had from a machine without a router: run "
+                 "it on a host of the cluster",
+                 verb->name);
+}
+
 /*  Whether it can be done from where we are; else says it. */
 static bool
 is_in_reach (const lk_options *self, const lk_verb *verb)

@@ -74,8 +74,8 @@ typedef struct {
 size_t lk_common_settings_clients (const char *text,
                                    lk_client_key keys[LK_CLIENT_KEYS_MAX]);
 
-/*  "NAME KEY [ROLE]", as such a line has it, of a user unless it says otherwise;
- *  false: that is none. */
+/*  "NAME KEY [ROLE]", as such a line has it, without ROLE a user's; false: that
+ *  is none. */
 #define LK_CLIENT_KEY_LINE_SIZE (LK_HOST_LEN_MAX + LK_HOST_KEY_SIZE + 12)
 bool lk_client_key_read (lk_client_key *self, const char *value);
 void lk_client_key_write (const lk_client_key *self,

@@ -174,7 +174,7 @@ log_in () {
 #   Until the file is gone; a log-in that fails is none.
 log_in_on () {
     while [ -e "$work/goes-on" ]; do
-        log_in "$1" && echo done >>"$1.done"
+        log_in "$1" && echo ok >>"$1.done"
     done
 }
 

@@ -48,12 +48,6 @@ lk_cli_fail (int code, const char *format, ...)
 }
 
 void
-lk_cli_say_for_hosts (const lk_verb *verb)
-{
-    (void) verb;
-}
-
-void
 lk_cli_print_help (const lk_verb *verb)
 {
     (void) verb;

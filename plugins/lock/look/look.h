@@ -28,6 +28,10 @@
 void lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
                            const lk_view *view);
 
+/*  Adds what a zone uses and may have. */
+void lk_lockd_add_use (const lk_lockd *self, lk_message *message,
+                       const char *zone);
+
 /*  Adds what zones use and may have, if that is a local admin's view. */
 void lk_lockd_add_zones (const lk_lockd *self, lk_message *message,
                          const lk_view *view);

@@ -5,6 +5,7 @@
  */
 
 #include "look.h"
+#include "mask.h"
 #include "out.h"
 
 #include "wire/message_frame.h"
@@ -206,4 +207,36 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
         lk_lockd_say_status (self, &status);
     }
     (void) lk_lockd_send (self, message);
+}
+
+/*  -------------------------------------------------------- for zones */
+
+static void
+answer_zone (lk_lockd *self, const lk_message *request, const lk_view *view)
+{
+    lk_node_status status;
+    lk_lockd_get_status (self, &status);
+    lk_message *message =
+        lk_message_reply (request, status.ready ? "LOCKREADY" : "NOLOCK");
+    lk_message_set_text (message, "zone", view->who.zone);
+    lk_message_set_flag (message, "ready", status.ready);
+    lk_message_set_number (message, "since_ms",
+                           lk_lockd_ready_for (self, status.ready));
+    lk_message_set_flag (message, "answering", true);
+    if (!status.ready) {
+        lk_message_set_text (message, "reason", LK_LOCKD_NOT_NOW);
+    }
+    lk_lockd_add_use (self, message, view->who.zone);
+    (void) lk_lockd_send (self, message);
+}
+
+void
+lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
+                        const lk_view *view)
+{
+    if (lk_lockd_is_masked (view)) {
+        answer_zone (self, request, view);
+    } else {
+        lk_lockd_tell_status (self, request, view);
+    }
 }

@@ -1,13 +1,10 @@
-/*  zone_status.c - LOCKSTATUS: what zones use; all of it, as a zone may know it
+/*  zone_status.c - LOCKSTATUS: what zones use and may have
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
 #include "look.h"
-#include "mask.h"
-#include "out.h"
-
 #include "wire/message_frame.h"
 
 /*  One limit and what is used of it. */
@@ -20,8 +17,8 @@ add_limit (lk_message *message, const char *use_field, int64_t use,
 }
 
 /*  In the whole cluster, as this host knows it. */
-static void
-add_use (const lk_lockd *self, lk_message *message, const char *zone)
+void
+lk_lockd_add_use (const lk_lockd *self, lk_message *message, const char *zone)
 {
     static const lk_zone none = {.locks = 0};
     const lk_zone *found = lk_shares_limits (self->shares, zone);
@@ -42,25 +39,6 @@ add_use (const lk_lockd *self, lk_message *message, const char *zone)
                "requests_max", limits->requests);
 }
 
-static void
-answer_zone (lk_lockd *self, const lk_message *request, const lk_view *view)
-{
-    lk_node_status status;
-    lk_lockd_get_status (self, &status);
-    lk_message *message =
-        lk_message_reply (request, status.ready ? "LOCKREADY" : "NOLOCK");
-    lk_message_set_text (message, "zone", view->who.zone);
-    lk_message_set_flag (message, "ready", status.ready);
-    lk_message_set_number (message, "since_ms",
-                           lk_lockd_ready_for (self, status.ready));
-    lk_message_set_flag (message, "answering", true);
-    if (!status.ready) {
-        lk_message_set_text (message, "reason", LK_LOCKD_NOT_NOW);
-    }
-    add_use (self, message, view->who.zone);
-    (void) lk_lockd_send (self, message);
-}
-
 /*  -------------------------------------------------------- for admins */
 
 /*  Of all zones of the settings. */
@@ -72,7 +50,7 @@ add_zones (const lk_lockd *self, lk_message *message)
         lk_message *row = lk_message_row_new ();
         lk_message_set_text (row, "zone",
                              zone->name[0] ? zone->name : LK_ZONE_DEFAULT);
-        add_use (self, row, zone->name);
+        lk_lockd_add_use (self, row, zone->name);
         lk_message_add_row (message, "zones", &row);
     }
 }
@@ -84,16 +62,5 @@ lk_lockd_add_zones (const lk_lockd *self, lk_message *message,
 {
     if (view && view->app && view->who.role == LK_ROLE_ADMIN) {
         add_zones (self, message);
-    }
-}
-
-void
-lk_lockd_answer_status (lk_lockd *self, const lk_message *request,
-                        const lk_view *view)
-{
-    if (lk_lockd_is_masked (view)) {
-        answer_zone (self, request, view);
-    } else {
-        lk_lockd_tell_status (self, request, view);
     }
 }

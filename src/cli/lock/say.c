@@ -174,15 +174,6 @@ lk_cli_asker (const char *endpoint)
     return asker;
 }
 
-void
-lk_cli_say_for_hosts (const lk_verb *verb)
-{
-    lk_cli_fail (0,
-                 "'%s' is not to be had from a machine without a router: run "
-                 "it on a host of the cluster",
-                 verb->name);
-}
-
 bool
 lk_cli_needs_admin (const lk_requester *asker, const lk_verb *verb)
 {
