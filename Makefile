@@ -267,7 +267,7 @@ model:
 
 #   Parts, and the seconds that each may take: some nine minutes.
 bench_parts = lock:100 hosted:55 curve:60 failover:72 scale:35 costs:18 \
-    tables:15 journal:70 far:75 zones:75
+    tables:15 journal:70 far:75 zones:90
 bench:
 	@$(call deps,bench)
 	@+$(again) all $(benches)

@@ -138,8 +138,8 @@ put_question (lk_router *self, const lk_asked_login *login)
     lk_router_post_secret (self, &message, "password");
 }
 
-/*  Nobody else can be asked. A zone that is there and is issued nowhere just now
- *  is refused by who refuses those that are not there. */
+/*  Nobody else can be asked. A zone that is there, and is issued nowhere just
+ *  now, is refused by who refuses those that are not there. */
 static void
 end (lk_router *self, lk_asked_login *login)
 {

@@ -8,7 +8,7 @@
  *  A way is a router's endpoint, or the path of a client file. One session of
  *  each has and gives back an object, the ways in turn: NAME.latency and
  *  NAME.unlock. Then several have one each, for a slice of the time, the ways
- *  in turn: NAME.ops, pairs in a second.
+ *  in turn: NAME.ops, pairs in a second. NAME.pairs: how many there were.
  */
 
 #include "lib/figures.h"
@@ -22,7 +22,7 @@
 
 #define WARM_PART 4 /* of the time, ahead of what counts */
 #define WAYS_MAX 4
-#define CROWD 8
+#define CROWD 4
 #define SLICES 5
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
     const char *name;
     member crowd[CROWD];
     lk_samples lock, unlock;
-    size_t pairs;
+    size_t pairs, all;
     int64_t ns;
 } way;
 
@@ -63,6 +63,8 @@ close_way (way *self)
     lk_samples_tell (&self->unlock, self->name, "unlock");
     lk_figure (self->name, (double) self->pairs * 1e9 / (double) self->ns,
                "ops/s", "ops");
+    lk_figure (self->name, (double) (self->all + self->pairs), "pairs",
+               "pairs");
     lk_samples_clear (&self->lock);
     lk_samples_clear (&self->unlock);
     for (size_t i = 0; i < CROWD; i++) {
@@ -99,6 +101,7 @@ measure_latency (way *ways, size_t count, int64_t ms)
            || ways[0].lock.count == 0) {
         for (size_t i = 0; i < count; i++) {
             lock_once (&ways[i].crowd[0], &lock_ns, &unlock_ns);
+            ways[i].all++;
             if (now_ms >= begun_ms + ms / WARM_PART) {
                 lk_samples_add (&ways[i].lock, lock_ns);
                 lk_samples_add (&ways[i].unlock, unlock_ns);
@@ -121,9 +124,15 @@ work (void *argument)
     return NULL;
 }
 
+/*  Each has a lease when it begins: nobody served it meanwhile. */
 static void
 measure_slice (way *self, int64_t ms)
 {
+    int64_t lock_ns, unlock_ns;
+    for (size_t i = 0; i < CROWD; i++) {
+        lock_once (&self->crowd[i], &lock_ns, &unlock_ns);
+        self->all++;
+    }
     const int64_t begun_ns = lk_figures_now_ns ();
     for (size_t i = 0; i < CROWD; i++) {
         member *it = &self->crowd[i];
