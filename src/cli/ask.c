@@ -419,7 +419,7 @@ lk_complaint_of (const lk_message *answer)
     const bool is_failure = lk_message_is (answer, "LOCKFAILED");
     const char *reason =
         lk_message_text (answer, is_failure ? "text" : "reason");
-    return reason != NULL ? reason : lk_err_text (LK_REFUSED);
+    return reason != NULL ? reason : "no reason told";
 }
 
 int

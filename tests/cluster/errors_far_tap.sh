@@ -86,7 +86,7 @@ unmet lockkeeper.1 'it does not know our key' \
     'version ... of the settings is in force' "withdrawn: the key of '...', ..."
 unmet lockkeeper.1 "it is in ..., outside of 'client/domain-limit' ..." \
     "its location domain is not known, and 'client/domain-limit' is ..." \
-    'its lock service does not answer' \
+    'its lock service does not answer' 'no reason told' \
     'it stops, or serves as many as it can' \
     'no beacon was heard of a server whose key we have' \
     "no network interface for beacons on port ...: \$ZSYS_INTERFACE names \

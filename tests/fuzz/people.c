@@ -67,7 +67,7 @@ sign_credential (lk_fuel *fuel)
     credential.role =
         (lk_role) (LK_ROLE_NONE + 1
                    + lk_fuel_below (fuel, LK_ROLES - LK_ROLE_NONE - 1));
-    credential.not_before = (int64_t) (lk_fuel_number (fuel) >> 8);
+    credential.not_before = (int64_t) (lk_fuel_number (fuel) >> 12);
     credential.not_after = credential.not_before + 1 + lk_fuel_byte (fuel);
     credential.since = credential.not_before;
     const uint8_t place = lk_fuel_byte (fuel), other = lk_fuel_byte (fuel);
