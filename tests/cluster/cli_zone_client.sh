@@ -76,16 +76,15 @@ sed -i '2,${/^zones$/d}' "$work/settings"
 check 'there are zones' says 0 'is in force' admin settings edit \
     "$work/settings"
 
-#   A server is sought for five seconds; the other one may not have heard of
-#   the session yet.
+#   A server is sought for five seconds; until the other one has heard of the
+#   session it takes one more.
 hold sam first
 holder=$!
+one_too_many () {
+    as sam run second -- true 2>&1 | grep 'the zone may have 1 sessions'
+}
 second () {
-    local i
-    await grep -q '^key=' "$work/first" && for i in 1 2 3 4; do
-        as sam run second -- true 2>&1 |
-            grep 'the zone may have 1 sessions' && return
-    done
+    await grep -q '^key=' "$work/first" && await one_too_many
 }
 second >"$work/second" 2>&1 &
 second=$!

@@ -237,7 +237,7 @@ check 'as the settings have it' is \
 check 'with both issuers' is "acme $key
 acme $other" "$lockkeeper" settings get zones/issuer
 check 'it is listed' eval '"$lockkeeper" zone list | grep -Eq \
-    "^acme +.*1000 .* 50 .* 8h +7d corp +${key:0:8} ${other:0:8}"'
+    "^acme .*[ /]1000 .*[ /]50 .* 8h +7d corp +${key:0:8} ${other:0:8}"'
 check 'and for programs' eval 'listed 1 &&
     [ "$(field locks_max <zones) $(field ttl_s <zones)" = "1000 28800" ] &&
     grep -q "{\"key\":\"$other\"}" zones'

@@ -50,7 +50,7 @@ by_file 125 "not 1 to ... endpoints" \
     "$(printf 'tcp://h:1,%.0s' {1..33})"
 check 'what is for hosts' met lockkeeper.1 125 "'...' is not to be had from a \
 machine without a router: run it on a host of the cluster" \
-    "$lockkeeper" --client "$work/other" status
+    "$lockkeeper" --client "$work/other" clients list
 chmod 644 "$work/other"
 by_file 125 "others may read '...': \`chmod 600\` it, and make new keys if \
 they had the time"
