@@ -76,6 +76,13 @@ refuse (lk_issuing *self, const lk_message *message)
     (void) lk_bus_send (self->bus, &answer);
 }
 
+/*  A password is left in no memory. What was received is ours to write to. */
+static void
+wipe (const lk_message *message)
+{
+    lk_message_wipe ((lk_message *) message, "password");
+}
+
 static void
 on_message (void *context, const lk_message *message)
 {
@@ -94,6 +101,7 @@ on_message (void *context, const lk_message *message)
                && lk_message_is (message, "LOCKSETTINGS")) {
         take_settings (self, message);
     }
+    wipe (message);
 }
 
 static bool
@@ -114,6 +122,7 @@ on_event (void *context, const lk_message *event)
                                        lk_message_text (event, "service"))) {
         ask_settings (self);
     }
+    wipe (event);
     settle_time (self);
 }
 

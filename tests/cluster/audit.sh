@@ -94,7 +94,7 @@ one 'an end by force' h1 lockd corp \
 check 'the holder ends' code 122 wait "$holder"
 check 'two laptops' laptop ann h1
 check 'of which one may not do that' log_in ann acme ann
-check 'and tries' says 1 'that needs the role operator' \
+check 'and tries' says 125 'that needs the role operator' \
     of ann unlock forced --force --reason x
 one 'a refusal' h1 lockd acme \
     'UNLOCK refused who=ann zone=acme from=far-[^ ]*@h1 .*the role operator, you are user"'

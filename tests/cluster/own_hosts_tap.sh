@@ -39,15 +39,19 @@ init () {
     "$lockkeeper" init --config "$work/$host/conf" --host "$host" \
         --address "$net.${host#h}" "$@"
 }
-#   start H; stop H, in good order.
-start () {
+#   start H, or its router alone; stop H, in good order.
+start_router () {
     "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
         2>>"$work/$1/router.log" &
     router[${1#h}]=$!
+    pids+=($!)
+}
+start () {
+    start_router "$1"
     "$BUILD/lockkeeper-lockd" --config "$work/$1/conf" \
         2>>"$work/$1/lockd.log" &
     lockd[${1#h}]=$!
-    pids+=("${router[${1#h}]}" $!)
+    pids+=($!)
 }
 stop () {
     kill "${lockd[${1#h}]}"

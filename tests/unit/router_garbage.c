@@ -227,6 +227,63 @@ START_TEST (handshakes)
 }
 END_TEST
 
+/*  -------------------------------------------------------- credentials */
+
+/*  Which `caller_key` has, that no settings know. */
+static void
+come_by_credential (const char *connection, const lk_issuer *issuer)
+{
+    char body[LK_CREDENTIAL_SIZE + 200], line[LK_CREDENTIAL_SIZE];
+    lk_credential one = {.role = LK_ROLE_USER, .not_after = 60};
+    snprintf (one.zone, sizeof one.zone, "red");
+    snprintf (one.user, sizeof one.user, "ann");
+    snprintf (one.key, sizeof one.key, "%s", caller_key);
+    lk_credential_sign (&one, issuer, line);
+    snprintf (body, sizeof body,
+              "{\"service\":\"" ONE "\",\"version\":\"1\",\"pid\":4711,"
+              "\"application\":true,\"credential\":\"%s\"}",
+              line);
+    say (LK_SIDE_CLIENTS, connection, ONE "@.", "router@.", "REGISTER", body);
+    assert_starts (next (connection), "router@h1 > " ONE "@. READY 42 ");
+}
+
+static unsigned
+answers_to (const char *connection, int count)
+{
+    for (int i = 0; i < count; i++) {
+        say (LK_SIDE_CLIENTS, connection, "x@.", "router@.", "ALIVE", "");
+    }
+    return answers (connection);
+}
+
+/*  It is no stranger's while one of its sessions lasts. */
+START_TEST (a_key_with_a_session)
+{
+    char body[200];
+    lk_issuer issuer;
+    lk_issuer_make (&issuer);
+    snprintf (body, sizeof body,
+              "{\"keys\":[],\"zones\":[\"red\"],\"issuers\":[\"red %s\"]}",
+              issuer.public_key);
+    settings_have (body);
+    come_by_credential ("a", &issuer);
+    ck_assert (lk_route_has_key (&router.route, KEY1));
+    ck_assert (!lk_route_has_key (&router.route, KEY2));
+    ck_assert_uint_eq (answers_to ("b", 50), 50);
+    put_broken (LK_SIDE_CLIENTS, "b");
+    ck_assert_uint_eq (cut_count, 1);
+    ck_assert (is_out (KEY1) && !is_out (PLACE));
+    router.now_ms += LK_SHUT_OUT_MS;
+    say (LK_SIDE_CLIENTS, "a", ONE "@h1", "router@.", "UNREGISTER", "");
+    drain ("a");
+    ck_assert (!lk_route_has_key (&router.route, KEY1));
+    ck_assert_uint_eq (answers_to ("c", 50), LK_VISITOR_MESSAGES_MAX);
+    router.now_ms += 1000;
+    put_broken (LK_SIDE_CLIENTS, "c");
+    ck_assert (is_out (KEY1) && is_out (PLACE));
+}
+END_TEST
+
 /*  -------------------------------------------------------- told */
 
 START_TEST (told)
@@ -262,6 +319,7 @@ main (void)
     tcase_add_test (tests, of_this_machine);
     tcase_add_test (tests, ten_a_second);
     tcase_add_test (tests, handshakes);
+    tcase_add_test (tests, a_key_with_a_session);
     tcase_add_test (tests, told);
     Suite *suite = suite_create ("router_garbage");
     suite_add_tcase (suite, tests);

@@ -27,9 +27,8 @@
 /*  If we are killed the guard has so much time to end the command before the
  *  lock goes to the next one. */
 #define LINGER_MS 500
-#define KILLED_MS 1000   /* how long the end may take after KILL */
-#define SAME_END_MS 1500 /* ends of a lease that is not renewed differ less */
-#define DESERTED_MS 50   /* likewise the guard's, that the kernel killed */
+#define KILLED_MS 1000 /* how long the end may take after KILL */
+#define DESERTED_MS 50 /* likewise the guard's, that the kernel killed */
 #define BEAT_MIN_MS 10
 #define BEAT_MAX_MS 500
 
@@ -225,27 +224,12 @@ await_guard (runner *self)
     }
 }
 
-/*  A lock whose credential ends is lost about when its guard has to begin: it is
- *  not renewed any more, and so it is known soon. */
-static void
-await_loss (runner *self)
-{
-    const int64_t until_ms = lk_lock_until (self->lock);
-    while (lk_lock_held (self->lock) && lk_clock_ms () < until_ms
-           && lk_lock_until (self->lock) < until_ms + SAME_END_MS) {
-        (void) lk_watch_next (&self->watch, BEAT_MIN_MS);
-    }
-}
-
 /*  The command or its guard has ended. */
 static int
 conclude (runner *self)
 {
     await_guard (self);
     const bool is_ending = lk_guard_is_ending (&self->guard);
-    if (is_ending) {
-        await_loss (self);
-    }
     if (!lk_guard_gives_back (&self->guard) && !lk_lock_held (self->lock)
         && (is_ending || self->is_deserted)) {
         return lose (self, why_lost (self));
