@@ -41,12 +41,14 @@ at h1 settings get >"$work/before"
 #   ------------------------------------------------------------ settings
 
 one 'settings are changed' h1 lockd default \
-    'settings asked who=0 zone=default from=[^ ]*@h1 base=[0-9]+ in=5 out=0 in-first="zones"'
+    'settings asked who=0 zone=default from=[^ ]*@h1 base=[0-9]+ in=5 out=0 '\
+'in-first="zones"'
 check 'a zone more' at h1 zone add lab --authority file
 one 'is a change of settings' h1 lockd default \
     'settings asked who=0 .* in-first="zone = .lab .*'
 check 'and one less' at h1 zone remove lab
-one 'is one' h1 lockd default 'settings asked who=0 .* out-first="zone = .lab .*'
+one 'is one' h1 lockd default \
+    'settings asked who=0 .* out-first="zone = .lab .*'
 check 'a member goes' await at h1 cluster remove h2
 one 'so is told' h1 lockd default 'members asked who=0 .* remove=h2'
 check 'and comes back' await at h1 cluster add h2
@@ -70,7 +72,8 @@ no_log () {
 check 'and has no log of its own' no_log
 check 'a session' of one run thing -- true
 one 'begins by a credential' h1 router corp \
-    "session begun who=carl zone=corp $from role=operator until=.* service=far-.*-true-"
+    "session begun who=carl zone=corp $from role=operator until=.* \
+service=far-.*-true-"
 check 'a renewal' of one login --renew
 one 'is told' h1 issuer corp "renew ok who=carl zone=corp $from "
 check 'a user is gone' "$lockkeeper" user remove carl --file "$work/passwords"
@@ -90,20 +93,23 @@ held () {
 check 'a lock is held' held one forced
 check 'forced' of one unlock forced --force --reason 'no use'
 one 'an end by force' h1 lockd corp \
-    'force asked who=carl zone=corp from=far-[^ ]*@h1 lock=forced token=[0-9a-f]* reason="no use"'
+    'force asked who=carl zone=corp from=far-[^ ]*@h1 lock=forced '\
+'token=[0-9a-f]* reason="no use"'
 check 'the holder ends' code 122 wait "$holder"
 check 'two laptops' laptop ann h1
 check 'of which one may not do that' log_in ann acme ann
 check 'and tries' says 125 'that needs the role operator' \
     of ann unlock forced --force --reason x
 one 'a refusal' h1 lockd acme \
-    'UNLOCK refused who=ann zone=acme from=far-[^ ]*@h1 .*the role operator, you are user"'
+    'UNLOCK refused who=ann zone=acme from=far-[^ ]*@h1 .*the role operator, '\
+'you are user"'
 
 check 'a credential of another key' laptop copy h1
 cp "$work/one.credential" "$work/copy.credential"
 check 'is refused' says 125 'is of another key' of copy list
 one 'which is told' h1 router corp \
-    "credential refused who=carl zone=corp $from service=.*why=\"the credential is of another key\""
+    "credential refused who=carl zone=corp $from service=.*why=\"the \
+credential is of another key\""
 "$lockkeeper" key new "$work/false.key" >/dev/null
 "$lockkeeper" credential issue --issuer "$work/false.key" --zone corp \
     --user mallory --key "$(cat "$work/copy.key")" --ttl 1h \
@@ -116,7 +122,8 @@ check 'revoked' at h1 credential revoke "$work/one.credential"
 one 'a revocation is a change of settings' h1 lockd default \
     'settings asked who=0 .* in-first="revoked = .*'
 one 'by which a session is cut off' h1 router corp \
-    "session cut off who=carl zone=corp $from serial=.*-sh-.* why=\"the credential was revoked\""
+    "session cut off who=carl zone=corp $from serial=.*-sh-.* why=\"the \
+credential was revoked\""
 check 'the holder ends' code 122 wait "$holder"
 check 'what became of its lock is in the log of the zone' await grep -q \
     'lock: held -> [a-z]* lock=revoked owner=far-[^ ]* user=carl' \
