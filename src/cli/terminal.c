@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -167,22 +168,49 @@ note_signal (int number)
 static const int fatal[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 enum { FATALS = sizeof fatal / sizeof fatal[0] };
 
-/*  Those that would end us end the reading; or each has what it had. */
+/*  Those that would end us end the waiting for a line, and are blocked but
+ *  for that: none comes ahead of it, unseen. Or all is as it was. */
 static void
-catch_signals (struct sigaction former[FATALS], bool begins)
+catch_signals (struct sigaction former[FATALS], sigset_t *mask, bool begins)
 {
     const struct sigaction noting = {.sa_handler = note_signal};
+    sigset_t blocked;
+    sigemptyset (&blocked);
+    for (size_t i = 0; i < FATALS; i++) {
+        sigaddset (&blocked, fatal[i]);
+    }
+    if (begins) {
+        (void) sigprocmask (SIG_BLOCK, &blocked, mask);
+    } else {
+        (void) sigprocmask (SIG_SETMASK, mask, NULL);
+    }
     for (size_t i = 0; i < FATALS; i++) {
         (void) sigaction (fatal[i], begins ? &noting : &former[i],
                           begins ? &former[i] : NULL);
     }
 }
 
+/*  As read. A signal takes away what was typed: a line that poll told of may
+ *  be gone. */
+static ssize_t
+read_typed (int fd, char *answer, size_t size, const sigset_t *mask)
+{
+    struct pollfd typed = {.fd = fd, .events = POLLIN};
+    ssize_t got = -1;
+    if (fcntl (fd, F_SETFL, O_NONBLOCK) == 0) {
+        do {
+            got = ppoll (&typed, 1, NULL, mask) == 1 ? read (fd, answer, size)
+                                                     : -1;
+        } while (got == -1 && errno == EAGAIN);
+    }
+    return got;
+}
+
 /*  A line without its end. False and errno. */
 static bool
-read_line (int fd, char *answer, size_t size)
+read_line (int fd, char *answer, size_t size, const sigset_t *mask)
 {
-    const ssize_t got = read (fd, answer, size - 1);
+    const ssize_t got = read_typed (fd, answer, size - 1, mask);
     if (got <= 0) {
         errno = ECANCELED;
         return false;
@@ -202,20 +230,21 @@ ask_hidden (int fd, const char *question, char *answer, size_t size)
 {
     struct termios former, hidden;
     struct sigaction actions[FATALS];
+    sigset_t mask;
     if (tcgetattr (fd, &former) != 0) {
         return false;
     }
     hidden = former;
     hidden.c_lflag &= ~(tcflag_t) ECHO;
     last_signal = 0;
-    catch_signals (actions, true);
+    catch_signals (actions, &mask, true);
     bool is_done = tcsetattr (fd, TCSADRAIN, &hidden) == 0
                    && dprintf (fd, "%s: ", question) > 0
-                   && read_line (fd, answer, size);
+                   && read_line (fd, answer, size, &mask);
     const int number = errno;
     (void) tcsetattr (fd, TCSADRAIN, &former);
     (void) dprintf (fd, "\n");
-    catch_signals (actions, false);
+    catch_signals (actions, &mask, false);
     if (last_signal != 0) {
         (void) raise (last_signal);
         is_done = false;

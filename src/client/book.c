@@ -61,6 +61,7 @@ lk_book_new (uint64_t serial)
     LK_ASSERT (serial % 2 == 0);
     lk_book *self = lk_alloc (sizeof *self);
     self->serial = serial;
+    self->credential_ends_ms = INT64_MAX;
     lk_index_init (&self->names, hash_of_name);
     lk_heap_init (&self->due, place_in_due);
     return self;
@@ -343,14 +344,19 @@ lk_book_desert (lk_book *self, bool deserted)
 }
 
 void
-lk_book_set_credential (lk_book *self, bool ends, bool over, int64_t now_ms)
+lk_book_set_credential (lk_book *self, bool ends, int64_t now_ms)
 {
     lk_lock *lock, *next;
     self->credential_ends = ends;
-    self->credential_over = over;
     HASH_ITER (hh, self->locks, lock, next) {
         lk_book_weigh_credential (lock, now_ms);
     }
+}
+
+void
+lk_book_set_credential_end (lk_book *self, int64_t ends_ms)
+{
+    self->credential_ends_ms = ends_ms;
 }
 
 void

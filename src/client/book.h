@@ -229,10 +229,13 @@ void lk_book_tick (lk_book *self, int64_t now_ms);
  *  lease is lost as DISCONNECTED then. */
 void lk_book_desert (lk_book *self, bool deserted);
 
-/*  The credential of the session ends soon, or has ended: what is held is in
- *  danger, and what is lost then is lost as CREDENTIAL. */
-void lk_book_set_credential (lk_book *self, bool ends, bool over,
-                             int64_t now_ms);
+/*  The credential of the session ends soon: what is held is in danger. */
+void lk_book_set_credential (lk_book *self, bool ends, int64_t now_ms);
+
+/*  A lease that lasts until then is cut short by the credential: what is lost
+ *  at its end, be it a spare ahead of it, is lost as CREDENTIAL. INT64_MAX:
+ *  never. */
+void lk_book_set_credential_end (lk_book *self, int64_t ends_ms);
 
 /*  The lock service has ended, whether or not there is another one by now: what
  *  is held is in danger, for its lease is not prolonged any more, and is lost

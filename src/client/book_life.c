@@ -211,13 +211,23 @@ lk_book_held (const lk_lock *lock, int64_t now_ms)
     return now_ms < lk_book_until (lock);
 }
 
+/*  Or it will be by the end of the lease, for which a guarded lock is lost a
+ *  spare ahead. */
+static bool
+credential_is_over (const lk_lock *lock, int64_t now_ms)
+{
+    const int64_t ends_ms = lock->book->credential_ends_ms;
+    return ends_ms != INT64_MAX
+           && (now_ms >= ends_ms || lk_lease_until (lock->lease) >= ends_ms);
+}
+
 lk_err
 lk_book_expiry (const lk_lock *lock, int64_t now_ms)
 {
     if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
         return LK_TIMEDOUT;
     }
-    if (lock->book->credential_over) {
+    if (credential_is_over (lock, now_ms)) {
         return LK_CREDENTIAL;
     }
     if (lock->book->deserted || lock->danger.orphan) {

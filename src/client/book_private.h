@@ -28,8 +28,8 @@ struct lk_book {
     void *carrier;
     bool is_carried;      /* there is, or was one */
     bool deserted;        /* the lock service, or the way there, is gone */
-    bool credential_ends; /* soon, ... */
-    bool credential_over; /* ... or it has ended */
+    bool credential_ends; /* soon */
+    int64_t credential_ends_ms; /* leases, too; INT64_MAX: never */
     lk_message_queue messages;
     lk_event_queue events;
     char remark[400];

@@ -146,10 +146,11 @@ tell (lk_far_way *self, int64_t now_ms)
 {
     const lk_renewal_danger danger =
         lk_renewal_look_at_danger (&self->renewal, now_ms);
+    lk_book_set_credential_end (self->book,
+                                lk_renewal_over_ms (&self->renewal));
     if (danger != self->danger) {
         self->danger = danger;
-        lk_book_set_credential (self->book, danger != LK_RENEWAL_FINE,
-                                danger == LK_RENEWAL_ENDED, now_ms);
+        lk_book_set_credential (self->book, danger != LK_RENEWAL_FINE, now_ms);
     }
 }
 

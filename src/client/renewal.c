@@ -119,10 +119,10 @@ warns_at (const lk_renewal *self)
 }
 
 /*  A lease may end by it a little sooner than we know of its end. */
-static int64_t
-is_over_at (const lk_renewal *self)
+int64_t
+lk_renewal_over_ms (const lk_renewal *self)
 {
-    return self->ends_ms - SAME_MS;
+    return self->ends_ms == INT64_MAX ? INT64_MAX : self->ends_ms - SAME_MS;
 }
 
 lk_renewal_danger
@@ -131,17 +131,18 @@ lk_renewal_look_at_danger (const lk_renewal *self, int64_t now_ms)
     if (self->ends_ms == INT64_MAX || now_ms < warns_at (self)) {
         return LK_RENEWAL_FINE;
     }
-    return now_ms < is_over_at (self) ? LK_RENEWAL_ENDING : LK_RENEWAL_ENDED;
+    return now_ms < lk_renewal_over_ms (self) ? LK_RENEWAL_ENDING
+                                              : LK_RENEWAL_ENDED;
 }
 
 int64_t
 lk_renewal_deadline (const lk_renewal *self, int64_t now_ms)
 {
     int64_t due_ms = sooner (self->look_ms, self->ask_ms);
-    if (self->ends_ms != INT64_MAX && now_ms < is_over_at (self)) {
+    if (self->ends_ms != INT64_MAX && now_ms < lk_renewal_over_ms (self)) {
         const int64_t warns_ms = warns_at (self);
-        due_ms =
-            sooner (due_ms, now_ms < warns_ms ? warns_ms : is_over_at (self));
+        due_ms = sooner (due_ms, now_ms < warns_ms ? warns_ms
+                                                   : lk_renewal_over_ms (self));
     }
     return due_ms;
 }

@@ -63,6 +63,9 @@ void lk_renewal_shown (lk_renewal *self, int64_t now_ms);
 void lk_renewal_refused (lk_renewal *self, int64_t now_ms);
 void lk_renewal_failed (lk_renewal *self, int64_t wait_ms, int64_t now_ms);
 
+/*  When it cuts leases short, INT64_MAX: never. */
+int64_t lk_renewal_over_ms (const lk_renewal *self);
+
 lk_renewal_danger lk_renewal_look_at_danger (const lk_renewal *self,
                                              int64_t now_ms);
 
