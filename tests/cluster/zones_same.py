@@ -17,7 +17,7 @@ import time
 from zones_world import CASES, HANG_S, Cluster, check, issue, pair
 
 SEED = int(os.environ.get("SEED", random.randrange(10**9)))
-COUNT = int(os.environ.get("COUNT", "100"))
+COUNT = int(os.environ.get("COUNT", "30"))
 
 #   What differs as well from one run to the next one. How many requests there
 #   were within a second is a time, too.
