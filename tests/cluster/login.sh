@@ -39,7 +39,8 @@ empty () {
 }
 check 'which is free again' await empty
 check 'hosts are not told of it' code 1 says 0 thing at h1 list --zone none
-check 'and does nothing of an operator' says 125 'needs the role operator' \
+check 'and does nothing of an operator' \
+    says 125 'that needs the role operator' \
     of one run thing -- "$lockkeeper" unlock thing --force --reason x
 check 'a credential lasts' cp "$work/one.credential" "$work/kept"
 check 'it is renewed' says 0 'zone         acme' of one login --renew

@@ -62,7 +62,7 @@ is_lost () {
 }
 ended="its credential has ended"
 
-for name in mild wild heir thief early late python aio; do
+for name in mild wild heir thief late python aio; do
     laptop "$name" h2 h1
 done
 laptop fired h1
@@ -146,19 +146,6 @@ goes_on () {
 check 'the work goes on' await goes_on
 check 'under the same lock' [ ! -s "$work/at-kept.err" ]
 check 'it ends in order' end kept
-
-#   ------------------------------------------------------------ revoked
-
-issued early 1h
-work early early early
-check 'a lock is held' works early
-work heir heir-early early
-check 'its credential is revoked' at h1 credential revoke \
-    "$work/early.credential"
-check 'it is lost' is_lost early 'lost '
-check 'the next one has it' works heir-early
-check 'in order' in_order early heir-early
-check 'it keeps it' end heir-early
 
 #   ------------------------------------------------------------ a wrong clock
 

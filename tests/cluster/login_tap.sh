@@ -93,8 +93,8 @@ begin_cluster () {
     check 'locks can be had' at h1 wait-ready --timeout 90
     check 'the second joins' says 0 'is to join' joins h2
     start h2
-    start_issuer
     check 'there are zones' await set_zones "$1" "$2"
+    start_issuer
     check 'both are ready' at h2 wait-ready --timeout 90
     check 'and linked' await linked
     check 'h1 issues for both' await issues_both

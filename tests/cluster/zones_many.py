@@ -187,7 +187,7 @@ def logs(folder):
     check("with lines of no other zone", not strange, strange[:3])
     users = [f"{zone}: {line}" for zone, lines in text.items()
              for line in lines.splitlines()
-             for named in re.findall(r"\b(\w+)-user\b", line) if named != zone]
+             for named in re.findall(r"=(\w+)-user\b", line) if named != zone]
     check("nor of its users", not users, users[:3])
     check("a forced end is in that of its zone", re.search(
         r"audit: force .*lock=same", text.get("z42", "")), text.get("z42"))

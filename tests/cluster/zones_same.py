@@ -17,7 +17,7 @@ import time
 from zones_world import CASES, HANG_S, Cluster, check, issue, pair
 
 SEED = int(os.environ.get("SEED", random.randrange(10**9)))
-COUNT = int(os.environ.get("COUNT", "1000"))
+COUNT = int(os.environ.get("COUNT", "30"))
 
 #   What differs as well from one run to the next one. How many requests there
 #   were within a second is a time, too.
@@ -125,10 +125,13 @@ class Teller:
                 self.take(message)
         self.ahead.append(len(self.told.get(serial, [])) - before)
 
-    def await_said(self, serial, command):
-        """Until that is told of it; not if it was refused."""
+    def await_said(self, serial, command, asked=None):
+        """Until that is told of it; not if it, or what asked for it, was
+        refused."""
         while not any(f'["{command}"' in told or '"denied"' in told
-                      for told in self.told.get(serial, [])):
+                      for told in self.told.get(serial, [])) and not any(
+                          '"denied"' in told
+                          for told in self.told.get(asked, [])):
             message = self.one.hear(self.patience_s)
             if message is None:
                 return False
@@ -173,7 +176,7 @@ def compare(title, here, there):
 def force(tell, name, request, **more):
     """By its operator; its holder gives it back when it hears so."""
     serial = tell.say("UNLOCK", dict(object=name, force=True, **more))
-    if tell.await_said(request, "UNLOCKED"):
+    if tell.await_said(request, "UNLOCKED", serial):
         tell.say("UNLOCK", {"request": request})
         tell.await_said(serial, "UNLOCKED")
 
