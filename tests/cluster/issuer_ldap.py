@@ -135,24 +135,38 @@ def refuse(desk):
               is_refused(answer, "unknown"), answer)
 
 
+def has_to_wait(desk):
+    """On a busy machine the second may be over: one more wrong one then."""
+    answer = desk.login("Carl", "carl-secret", zone="acme")
+    if is_refused(answer, "overloaded"):
+        return int(answer[1].get("wait", 0)) >= 1
+    for _ in range(3):
+        desk.login("carl", "x")
+    return False
+
+
+def is_slowed(desk, network):
+    """After three wrong ones of it; the second may be over likewise."""
+    for user in "u1", "u2", "u3":
+        desk.login(user, "x", address=f"2001:db8:0:{network}::{user[1]}")
+    answer = desk.login("ann", "ann-secret",
+                        address=f"2001:db8:0:{network}:5::9")
+    return is_refused(answer, "overloaded")
+
+
 def slow_down(desk):
     """Who guesses."""
     answers = [desk.login("carl", "x") for _ in range(3)]
     check("three wrong ones are answered",
           all(is_refused(one) for one in answers), answers)
-    answer = desk.login("Carl", "carl-secret", zone="acme")
     check("after that the user has to wait, from any address",
-          is_refused(answer, "overloaded")
-          and int(answer[1].get("wait", 0)) >= 1, answer)
+          any(has_to_wait(desk) for _ in range(6)))
     answer = desk.login("ann", "ann-secret")
     check("others do not", is_role(answer, "user"), answer)
     check("and then it goes on", await_(lambda: is_role(
         desk.login("carl", "carl-secret"), "operator")))
-    for user in "u1", "u2", "u3":
-        desk.login(user, "x", address="2001:db8::" + user[1])
-    answer = desk.login("ann", "ann-secret", address="2001:db8:0:0:5::9")
     check("so has an address, and all of its network",
-          is_refused(answer, "overloaded"), answer)
+          any(is_slowed(desk, network) for network in range(6)))
 
 
 def renew(desk, slapd):
