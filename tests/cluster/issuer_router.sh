@@ -126,6 +126,7 @@ start
 check 'with one again it is not' eval \
     'await gets_credential ann 9 acme ann ann-secret'
 check 'SIGINT ends it, too' ended INT
-silence ann
+#   The later one has inherited the way to the one ahead of it.
 silence bob
+silence ann
 done_checking
