@@ -2,8 +2,9 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""Run by zones_table.py as another user. A line of its input is [SERVICE,
-COMMAND, BODY], and one of its output [COMMAND, BODY]: the answer."""
+"""Run by zones_table.py; becomes another user, who need not be able to read
+this file. A line of its input is [SERVICE, COMMAND, BODY], and one of its
+output [COMMAND, BODY]: the answer."""
 
 import json
 import os
@@ -13,8 +14,14 @@ import far_client
 from far_client import Client
 
 
+NOBODY = 65534
+
+
 def main():
     """Until the end of the input."""
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
     one = Client(sys.argv[1], name=f"zones-{os.getpid()}")
     for line in sys.stdin:
         service, command, body = json.loads(line)
