@@ -122,8 +122,8 @@ check 'm1: has a lock of the zone' on m1 lockkeeper --client /root/team \
 check 'which is not that of the hosts' holds_gate h2
 check 'the journal has the log-ins' on h2 sh -c '
     journalctl -u lockkeeper-issuer >/tmp/said &&
-    grep "audit: login ok zone=acme user=alice" /tmp/said &&
-    grep "audit: login refused zone=acme user=alice" /tmp/said &&
+    grep "audit: login ok who=alice zone=acme" /tmp/said &&
+    grep "audit: login refused who=alice zone=acme" /tmp/said &&
     ! grep -e sesame -e simsalabim /tmp/said'
 check 'h2: the issuer is restarted' on h2 systemctl restart lockkeeper-issuer
 check 'and goes on' within 20 log_in sesame
