@@ -32,9 +32,12 @@ as () {
         setpriv --reuid "$uid" --regid "$uid" --clear-groups \
         "$lockkeeper" "$@"
 }
+held=()
 holds () {
-    as "$1" "$2" run "$3" -- sleep 120 &
-    pids+=($!)
+    LOCKKEEPER_ENDPOINT=ipc://$work/$2/router \
+        setpriv --reuid "$1" --regid "$1" --clear-groups \
+        "$lockkeeper" run "$3" -- sleep 120 &
+    held+=($!)
 }
 lists () {
     as "$1" "$2" list --json | grep -q "\"object\": *\"$3\""
@@ -89,4 +92,6 @@ full () {
 }
 check 'no more, at another host' await full
 check 'another zone has its own' as 65532 h1 run two -- true
+kill "${held[@]}" 2>/dev/null
+wait "${held[@]}" 2>/dev/null
 done_checking
