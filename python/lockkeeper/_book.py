@@ -79,8 +79,10 @@ class Book:
         self._due: List[Tuple[int, int]] = []
         self._lease: Optional[Lease] = None
         self.deserted = False
-        self._credential_ends = False  # soon, ...
-        self._credential_over = False  # ... or it has ended
+        self._credential_ends = False  # soon
+        #: A lease that lasts until then is cut short by the credential: what
+        #: is lost at its end is lost as 'credential'.
+        self.credential_over_ms = FOREVER
         self.messages: List[Message] = []
         self.events: List[Told] = []
 
@@ -179,10 +181,10 @@ class Book:
         for entry in list(self._entries.values()):
             self._reconsider(entry)
 
-    def set_credential(self, ends: bool, over: bool, now_ms: int) -> None:
-        """The credential of the session ends soon, or has ended: what is held
-        is in danger, and what is lost then is lost as 'credential'."""
-        self._credential_ends, self._credential_over = ends, over
+    def set_credential(self, ends: bool, now_ms: int) -> None:
+        """The credential of the session ends soon: what is held is in
+        danger."""
+        self._credential_ends = ends
         for entry in list(self._entries.values()):
             if entry.holds:
                 self._weigh_danger(entry, now_ms)
@@ -273,7 +275,9 @@ class Book:
     def _expiry(self, entry: Entry, now_ms: int) -> str:
         if not entry.holds or now_ms >= entry.ends_at():
             return "timedout"
-        if self._credential_over:
+        if self.credential_over_ms != FOREVER \
+                and max(now_ms, entry.lease_until()) \
+                >= self.credential_over_ms:
             return "credential"
         if self.deserted or entry.danger.orphan:
             return "disconnected"

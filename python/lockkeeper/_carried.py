@@ -73,10 +73,13 @@ class CarriedBook(Book):
         self._reconsider(entry)
 
     def lose(self, entry: Entry, error: str, now_ms: int) -> None:
-        """It is held no more; without ``error``: by its time."""
+        """It is held no more; without ``error``: by its time. A claim finds
+        nothing where the lease was cut short by the credential, whichever is
+        seen first."""
         if entry.holds:
-            self._occur(entry, "lost" if error else "expired",
-                        error or self._expiry(entry, now_ms), now_ms)
+            expiry = self._expiry(entry, now_ms)
+            why = error if error and expiry != "credential" else expiry
+            self._occur(entry, "lost" if error else "expired", why, now_ms)
 
     def fail_change(self, entry: Entry, error: str, now_ms: int) -> None:
         """It stays of the type that it was of."""

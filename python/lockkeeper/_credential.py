@@ -109,14 +109,6 @@ class Deed(enum.Enum):
     ASK = enum.auto()  # RENEW
 
 
-class Danger(enum.Enum):
-    """What the locks that are held have to be told."""
-
-    FINE = enum.auto()
-    ENDING = enum.auto()  # it ends soon, and no other one is in sight
-    ENDED = enum.auto()
-
-
 class Renewal:
     """Decides, and does nothing. Times are of the boot clock, from what is
     left by the server's word: the clock of the wall may be wrong."""
@@ -191,17 +183,18 @@ class Renewal:
             return self.ends_ms - min(LEAD_MS, ahead_ms)
         return self.ends_ms - min(WARN_MS, ahead_ms // _LIFE_LEAST)
 
-    def danger(self, now_ms: int) -> Danger:
-        """A lease may end by it a little sooner than we know of its end."""
-        if self.ends_ms == FOREVER or now_ms < self._warns_at():
-            return Danger.FINE
-        return Danger.ENDING if now_ms < self.ends_ms - _SAME_MS \
-            else Danger.ENDED
+    def ends_soon(self, now_ms: int) -> bool:
+        """Whether no other one is in sight: what is held is in danger."""
+        return self.ends_ms != FOREVER and now_ms >= self._warns_at()
+
+    def over_ms(self) -> int:
+        """When it cuts leases short: a little sooner than we know of its
+        end."""
+        return FOREVER if self.ends_ms == FOREVER else self.ends_ms - _SAME_MS
 
     def deadline(self, now_ms: int) -> int:
         """When something changes by itself."""
         due_ms = min(self._look_ms, self._ask_ms)
-        for at_ms in (self._warns_at(), self.ends_ms - _SAME_MS):
-            if self.ends_ms != FOREVER and now_ms < at_ms:
-                due_ms = min(due_ms, at_ms)
+        if self.ends_ms != FOREVER and now_ms < self._warns_at():
+            due_ms = min(due_ms, self._warns_at())
         return due_ms

@@ -15,7 +15,7 @@ from typing import Callable, List
 from ._attach import READY, REFUSED, ROUTER, SEEKING
 from ._carrier import Carrier, is_of_registration, read_letter
 from ._client_file import ClientFile
-from ._credential import Danger, Deed, Renewal, times_of
+from ._credential import Deed, Renewal, times_of
 from ._entry import Entry
 from ._frame import Message
 from ._lease import FOREVER, NEVER, now_ms
@@ -56,7 +56,7 @@ class Far(Way):
         self._ready_ms = NEVER  # when we were registered first
         self._renewal = Renewal()
         self._ends_ms = FOREVER  # the credential, as the server said last
-        self._danger = Danger.FINE  # as the book was told
+        self._ends_soon = False  # as the book was told
         self._renew_serial = 0  # of the RENEW that is open
         self._shown = ""  # line that servers were shown last
 
@@ -224,11 +224,11 @@ class Far(Way):
             else:
                 self._ask_renewal(now)
             deed = self._renewal.next(now)
-        danger = self._renewal.danger(now)
-        if danger is not self._danger:
-            self._danger = danger
-            self.book.set_credential(danger is not Danger.FINE,
-                                     danger is Danger.ENDED, now)
+        self.book.credential_over_ms = self._renewal.over_ms()
+        ends_soon = self._renewal.ends_soon(now)
+        if ends_soon is not self._ends_soon:
+            self._ends_soon = ends_soon
+            self.book.set_credential(ends_soon, now)
 
     #   -------------------------------------------------------- choosing
 

@@ -111,12 +111,15 @@ lk_book_not_turned (lk_lock *lock, const lk_message *message, int64_t now_ms)
     }
 }
 
+/*  A claim finds nothing where the lease was cut short by the credential,
+ *  whichever is seen first. */
 void
 lk_book_lose (lk_lock *lock, lk_err error, int64_t now_ms)
 {
     if (lk_book_holds (lock)) {
-        lk_book_occur (lock, error != LK_OK ? LK_ON_LOST : LK_ON_EXPIRED,
-                       error != LK_OK ? error : lk_book_expiry (lock, now_ms),
-                       now_ms);
+        const lk_err expiry = lk_book_expiry (lock, now_ms);
+        lk_book_occur (
+            lock, error != LK_OK ? LK_ON_LOST : LK_ON_EXPIRED,
+            error != LK_OK && expiry != LK_CREDENTIAL ? error : expiry, now_ms);
     }
 }

@@ -144,13 +144,12 @@ lk_far_renew_hear (lk_far_way *self, const lk_message *message, int64_t now_ms)
 static void
 tell (lk_far_way *self, int64_t now_ms)
 {
-    const lk_renewal_danger danger =
-        lk_renewal_look_at_danger (&self->renewal, now_ms);
+    const bool ends_soon = lk_renewal_ends_soon (&self->renewal, now_ms);
     lk_book_set_credential_end (self->book,
                                 lk_renewal_over_ms (&self->renewal));
-    if (danger != self->danger) {
-        self->danger = danger;
-        lk_book_set_credential (self->book, danger != LK_RENEWAL_FINE, now_ms);
+    if (ends_soon != self->ends_soon) {
+        self->ends_soon = ends_soon;
+        lk_book_set_credential (self->book, ends_soon, now_ms);
     }
 }
 

@@ -125,24 +125,18 @@ lk_renewal_over_ms (const lk_renewal *self)
     return self->ends_ms == INT64_MAX ? INT64_MAX : self->ends_ms - SAME_MS;
 }
 
-lk_renewal_danger
-lk_renewal_look_at_danger (const lk_renewal *self, int64_t now_ms)
+bool
+lk_renewal_ends_soon (const lk_renewal *self, int64_t now_ms)
 {
-    if (self->ends_ms == INT64_MAX || now_ms < warns_at (self)) {
-        return LK_RENEWAL_FINE;
-    }
-    return now_ms < lk_renewal_over_ms (self) ? LK_RENEWAL_ENDING
-                                              : LK_RENEWAL_ENDED;
+    return self->ends_ms != INT64_MAX && now_ms >= warns_at (self);
 }
 
 int64_t
 lk_renewal_deadline (const lk_renewal *self, int64_t now_ms)
 {
     int64_t due_ms = sooner (self->look_ms, self->ask_ms);
-    if (self->ends_ms != INT64_MAX && now_ms < lk_renewal_over_ms (self)) {
-        const int64_t warns_ms = warns_at (self);
-        due_ms = sooner (due_ms, now_ms < warns_ms ? warns_ms
-                                                   : lk_renewal_over_ms (self));
+    if (self->ends_ms != INT64_MAX && now_ms < warns_at (self)) {
+        due_ms = sooner (due_ms, warns_at (self));
     }
     return due_ms;
 }

@@ -26,13 +26,6 @@ typedef enum {
     LK_RENEWAL_ASK   /* RENEW */
 } lk_renewal_deed;
 
-/*  What the locks that are held have to be told. */
-typedef enum {
-    LK_RENEWAL_FINE,
-    LK_RENEWAL_ENDING, /* it ends soon, and no other one is in sight */
-    LK_RENEWAL_ENDED
-} lk_renewal_danger;
-
 typedef struct {
     int64_t ends_ms;   /* INT64_MAX: it has no end, or there is none */
     int64_t begins_ms; /* to be renewed */
@@ -66,8 +59,9 @@ void lk_renewal_failed (lk_renewal *self, int64_t wait_ms, int64_t now_ms);
 /*  When it cuts leases short, INT64_MAX: never. */
 int64_t lk_renewal_over_ms (const lk_renewal *self);
 
-lk_renewal_danger lk_renewal_look_at_danger (const lk_renewal *self,
-                                             int64_t now_ms);
+/*  Whether it ends soon, and no other one is in sight: what is held is in
+ *  danger. */
+bool lk_renewal_ends_soon (const lk_renewal *self, int64_t now_ms);
 
 /*  When something changes by itself, INT64_MAX: never. */
 int64_t lk_renewal_deadline (const lk_renewal *self, int64_t now_ms);

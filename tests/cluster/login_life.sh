@@ -118,7 +118,8 @@ for name in mild wild fired; do
 done
 for kind in python aio; do
     check "$kind ends in order" code 0 wait "${job[$kind]}"
-    check 'by a loss' says 0 'lost' cat "$work/$kind.told"
+    check 'by that error' \
+        says 0 'lost credential' cat "$work/$kind.told"
     grep '^[0-9]' "$work/$kind.told" >"$work/at-$kind"
     check 'the next one has the lock' works "heir-$kind"
     check "which had ended its work" in_order "$kind" "heir-$kind"

@@ -223,6 +223,28 @@ class Locks(CarrierCase):
         self.assertEqual(self.told(), [("lost", "lost")])
         self.assertIs(entry.life, Life.CLOSED)
 
+    def test_cut_short(self):
+        """a lease that the credential cuts short ends by it"""
+        entry = self.held()
+        self.book.credential_over_ms = entry.lease_until()
+        self.tick(LEASE)
+        self.assertEqual(self.told()[-1], ("lost", "credential"))
+
+    def test_claim_cut_short(self):
+        """also if a claim that finds nothing is seen first"""
+        entry = self.held()
+        self.registered(2)
+        self.book.credential_over_ms = entry.lease_until()
+        self.say(2, "LOCKFAILED", entry.serial, error="unknown")
+        self.assertEqual(self.told(), [("lost", "credential")])
+
+    def test_not_cut_short(self):
+        """one that the credential would outlast does not"""
+        entry = self.held()
+        self.book.credential_over_ms = entry.lease_until() + 1
+        self.tick(LEASE)
+        self.assertEqual(self.told()[-1], ("lost", "isolated"))
+
     def test_moved(self):
         """that it has moved is no end"""
         entry = self.held()

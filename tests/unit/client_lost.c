@@ -222,6 +222,29 @@ START_TEST (not_entered_after_its_lease)
 }
 END_TEST
 
+/*  -------------------------------------------------------- credentials */
+
+static const struct {
+    int64_t after_ms; /* the lease, the credential ends */
+    lk_err told, error;
+} cuts[] = {{0, LK_LOST, LK_CREDENTIAL},
+            {0, LK_OK, LK_CREDENTIAL},
+            {1, LK_LOST, LK_LOST},
+            {1, LK_OK, LK_ISOLATED}};
+
+/*  A lease that the credential cuts short, or one that it outlasts. */
+START_TEST (cut_short)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_set_credential_end (w.book, START + LEASE + cuts[_i].after_ms);
+    lk_book_lose (lock, cuts[_i].told, w.now);
+    expect_event (&w, LK_EVENT_LOST, lock, cuts[_i].error);
+    tear_down (&w);
+}
+END_TEST
+
 static Suite *
 make_suite (void)
 {
@@ -239,6 +262,7 @@ make_suite (void)
     tcase_add_test (lost, each_of_several_is_told);
     tcase_add_test (lost, each_of_several_is_told_by_the_clock);
     tcase_add_test (lost, not_entered_after_its_lease);
+    tcase_add_loop_test (lost, cut_short, 0, sizeof cuts / sizeof cuts[0]);
     suite_add_tcase (suite, lost);
     return suite;
 }

@@ -42,8 +42,7 @@ START_TEST (none_is_never_renewed)
 {
     int64_t when_ms;
     ck_assert_int_eq (first_deed (NOW, &when_ms), LK_RENEWAL_IDLE);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, INT64_MAX - 1),
-                      LK_RENEWAL_FINE);
+    ck_assert (!lk_renewal_ends_soon (&it, INT64_MAX - 1));
     lk_renewal_begin (&it, NOW + DAY, DAY, true, 0);
     lk_renewal_begin (&it, INT64_MAX, 0, true, 0);
     ck_assert_int_eq (first_deed (NOW, &when_ms), LK_RENEWAL_IDLE);
@@ -164,11 +163,8 @@ START_TEST (refused)
     for (size_t i = 0; i < 100; i++) {
         ck_assert_int_eq (first_deed (when_ms, &when_ms), LK_RENEWAL_LOOK);
     }
-    ck_assert_int_eq (
-        lk_renewal_look_at_danger (&it, NOW + DAY - 10 * MINUTE - 1),
-        LK_RENEWAL_FINE);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY - 10 * MINUTE),
-                      LK_RENEWAL_ENDING);
+    ck_assert (!lk_renewal_ends_soon (&it, NOW + DAY - 10 * MINUTE - 1));
+    ck_assert (lk_renewal_ends_soon (&it, NOW + DAY - 10 * MINUTE));
 }
 END_TEST
 
@@ -181,8 +177,7 @@ START_TEST (cannot_be_renewed)
         ck_assert_int_eq (first_deed (when_ms, &when_ms), LK_RENEWAL_LOOK);
         ck_assert_int_ge (when_ms, NOW + DAY - DAY / 10);
     }
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY - 10 * MINUTE),
-                      LK_RENEWAL_ENDING);
+    ck_assert (lk_renewal_ends_soon (&it, NOW + DAY - 10 * MINUTE));
 }
 END_TEST
 
@@ -191,41 +186,31 @@ END_TEST
 START_TEST (end)
 {
     lk_renewal_begin (&it, NOW + DAY, DAY, true, 0);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY - MINUTE - 1),
-                      LK_RENEWAL_FINE);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY - MINUTE),
-                      LK_RENEWAL_ENDING);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY - 3000),
-                      LK_RENEWAL_ENDING);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY),
-                      LK_RENEWAL_ENDED);
+    ck_assert (!lk_renewal_ends_soon (&it, NOW + DAY - MINUTE - 1));
+    ck_assert (lk_renewal_ends_soon (&it, NOW + DAY - MINUTE));
+    ck_assert (lk_renewal_ends_soon (&it, NOW + DAY - 3000));
+    ck_assert_int_gt (lk_renewal_over_ms (&it), NOW + DAY - 3000);
+    ck_assert_int_le (lk_renewal_over_ms (&it), NOW + DAY);
     lk_renewal_begin (&it, NOW + 2 * DAY, DAY, true, 0);
-    ck_assert_int_eq (lk_renewal_look_at_danger (&it, NOW + DAY),
-                      LK_RENEWAL_FINE);
+    ck_assert (!lk_renewal_ends_soon (&it, NOW + DAY));
 }
 END_TEST
 
 /*  What changes by itself is due then. */
 START_TEST (due)
 {
-    lk_renewal_danger before = LK_RENEWAL_FINE;
-    int64_t told_ms[3] = {0};
+    int64_t told_ms = 0;
     lk_renewal_begin (&it, NOW + DAY, DAY, true, 0);
     for (int64_t now_ms = NOW; now_ms < NOW + DAY + MINUTE;
          now_ms = lk_renewal_deadline (&it, now_ms)) {
         while (lk_renewal_next (&it, now_ms) != LK_RENEWAL_IDLE) {
         }
-        const lk_renewal_danger danger =
-            lk_renewal_look_at_danger (&it, now_ms);
-        if (danger != before) {
-            told_ms[danger] = now_ms;
-            before = danger;
+        if (told_ms == 0 && lk_renewal_ends_soon (&it, now_ms)) {
+            told_ms = now_ms;
         }
         ck_assert_int_gt (lk_renewal_deadline (&it, now_ms), now_ms);
     }
-    ck_assert_int_eq (told_ms[LK_RENEWAL_ENDING], NOW + DAY - MINUTE);
-    ck_assert_int_gt (told_ms[LK_RENEWAL_ENDED], NOW + DAY - 3000);
-    ck_assert_int_le (told_ms[LK_RENEWAL_ENDED], NOW + DAY);
+    ck_assert_int_eq (told_ms, NOW + DAY - MINUTE);
 }
 END_TEST
 
