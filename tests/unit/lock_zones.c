@@ -474,6 +474,26 @@ START_TEST (top_of_all_hosts)
 }
 END_TEST
 
+/*  Others fill what is remembered in less than ten seconds. */
+START_TEST (top_shows_no_others)
+{
+    uint64_t serial = 1;
+    report_who ("a@h1", NULL, "ann", "user", 0);
+    report_who ("c@h1", "red", "ann", "user", 0);
+    while (lk_recent_forgotten (lockd.recent) == 0) {
+        node.asked_count = 0;
+        note_lock ("a@h1", serial++, "others");
+    }
+    give_any (new_message ("a@h1", "LOCKTOP", serial));
+    ck_assert_int_lt (lk_message_number (bus.sent[0], "window_ms", 10000),
+                      10000);
+    forget_sent ();
+    give_any (new_message ("c@h1", "LOCKTOP", serial));
+    give_any (new_answer ("LOCKTOP", check_relayed ("LOCKTOP")));
+    ck_assert_int_eq (lk_message_number (bus.sent[0], "window_ms", -1), 10000);
+}
+END_TEST
+
 /*  -------------------------------------------------------- the others */
 
 START_TEST (status_of_a_zone)
@@ -654,10 +674,19 @@ main (void)
         sets_are_in_the_zone,  what_a_zone_may_not_say,
     };
     const TTest *const looks[] = {
-        lists_of_zones,   lists_are_masked,       command_lines,
-        asks_a_leader,    no_leader_answers,      answers_others,
-        histories,        history_of_all_hosts,   top_of_all_hosts,
-        status_of_a_zone, settings_without_zones, sentences_are_masked,
+        lists_of_zones,
+        lists_are_masked,
+        command_lines,
+        asks_a_leader,
+        no_leader_answers,
+        answers_others,
+        histories,
+        history_of_all_hosts,
+        top_of_all_hosts,
+        top_shows_no_others,
+        status_of_a_zone,
+        settings_without_zones,
+        sentences_are_masked,
         credentials_end,
     };
     const TTest *const logs[] = {audits, refusals_are_few, what_is_lost};

@@ -159,14 +159,14 @@ add_waits (const lk_lockd *self, const lk_view *view, lk_message *answer)
     }
 }
 
-/*  Names of all hosts, and who waits from one that leads. */
+/*  Names of all hosts, and who waits from one that leads. How far back this host
+ *  remembers shows how much happens in other zones. */
 static void
 tell_zone (lk_lockd *self, const lk_message *request, const lk_view *view,
            const lk_message *own, const lk_node_status *status)
 {
     lk_message *answer = lk_message_reply (request, "LOCKTOP");
-    lk_message_set_number (answer, "window_ms",
-                           lk_message_number (own, "window_ms", WINDOW_MS));
+    lk_message_set_number (answer, "window_ms", WINDOW_MS);
     lk_lockd_add_all_masked (self, view, answer, "names", own);
     lk_lockd_add_all_masked (self, view, answer, "waits", own);
     lk_lockd_relay (self, request, view, lk_lockd_others (self, status),
