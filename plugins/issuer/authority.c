@@ -9,6 +9,7 @@
 #include "net/config.h"
 #include "net/log.h"
 #include "util/alloc.h"
+#include "util/word.h"
 #include "wire/address.h"
 
 #include <ldap.h>
@@ -53,28 +54,18 @@ static const lk_config_key keys[] = {
 
 /*  -------------------------------------------------------- roles */
 
-static bool
-take_word (const char **at, char *word, size_t size)
-{
-    *at += strspn (*at, " ");
-    const size_t length = strcspn (*at, " ");
-    if (length == 0 || length >= size) {
-        return false;
-    }
-    memcpy (word, *at, length);
-    word[length] = '\0';
-    *at += length + strspn (*at + length, " ");
-    return true;
-}
-
 bool
 lk_role_rule_read (lk_role_rule *self, const char *text)
 {
     char role[16];
     *self = (lk_role_rule) {.role = LK_ROLES};
-    if (!take_word (&text, self->zone, sizeof self->zone)
+    if (!lk_word_take (&text, self->zone, sizeof self->zone)
         || !lk_address_is_name (lk_slice_of (self->zone))
-        || !take_word (&text, role, sizeof role) || *text == '\0') {
+        || !lk_word_take (&text, role, sizeof role)) {
+        return false;
+    }
+    text += strspn (text, " ");
+    if (*text == '\0') {
         return false;
     }
     self->role = lk_role_from_word (role);

@@ -206,3 +206,14 @@ lk_zpl_next (lk_zpl *self, lk_zpl_line *line)
     }
     return true;
 }
+
+const char *
+lk_zpl_next_value (lk_zpl *self, const char *path, lk_zpl_line *line)
+{
+    while (lk_zpl_next (self, line)) {
+        if (!line->wrong && line->has_value && strcmp (line->path, path) == 0) {
+            return line->value;
+        }
+    }
+    return NULL;
+}

@@ -49,4 +49,9 @@ void lk_zpl_init (lk_zpl *self, const char *text);
  *  next call. A wrong line has a number, `whole` and `wrong`. */
 bool lk_zpl_next (lk_zpl *self, lk_zpl_line *line);
 
+/*  The value of the next line of that path that is not wrong; NULL: there is
+ *  none. Good until the next call. */
+const char *lk_zpl_next_value (lk_zpl *self, const char *path,
+                               lk_zpl_line *line);
+
 #endif

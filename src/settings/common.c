@@ -159,18 +159,6 @@ is_revoked (const char *value)
     return lk_revoked_read (&revoked, value);
 }
 
-/*  The next value of that key; NULL: there is none. */
-static const char *
-next_value (lk_zpl *zpl, const char *key, lk_zpl_line *line)
-{
-    while (lk_zpl_next (zpl, line)) {
-        if (!line->wrong && line->has_value && strcmp (line->path, key) == 0) {
-            return line->value;
-        }
-    }
-    return NULL;
-}
-
 /*  All keys that they can have. */
 static const struct {
     const char *path;
@@ -411,9 +399,9 @@ lk_common_settings_value (const char *text, const char *key, size_t i,
     lk_zpl zpl;
     lk_zpl_line line;
     lk_zpl_init (&zpl, text);
-    const char *found = next_value (&zpl, key, &line);
+    const char *found = lk_zpl_next_value (&zpl, key, &line);
     while (found != NULL && i-- > 0) {
-        found = next_value (&zpl, key, &line);
+        found = lk_zpl_next_value (&zpl, key, &line);
     }
     if (found != NULL) {
         snprintf (value, size, "%s", found);
@@ -440,7 +428,8 @@ lk_common_settings_keys (const char *text, lk_host_key keys[LK_HOST_KEYS_MAX])
     size_t count = 0;
     lk_zpl_init (&zpl, text);
     while (count < LK_HOST_KEYS_MAX
-           && (value = next_value (&zpl, LK_SETTING_KEY, &line)) != NULL) {
+           && (value = lk_zpl_next_value (&zpl, LK_SETTING_KEY, &line))
+                  != NULL) {
         count += lk_host_key_read (&keys[count], value);
     }
     return count;
@@ -456,7 +445,8 @@ lk_common_settings_clients (const char *text,
     size_t count = 0;
     lk_zpl_init (&zpl, text);
     while (count < LK_CLIENT_KEYS_MAX
-           && (value = next_value (&zpl, LK_SETTING_CLIENT, &line)) != NULL) {
+           && (value = lk_zpl_next_value (&zpl, LK_SETTING_CLIENT, &line))
+                  != NULL) {
         count += lk_client_key_read (&keys[count], value);
     }
     return count;
@@ -472,7 +462,8 @@ lk_common_settings_domains (const char *text,
     size_t count = 0;
     lk_zpl_init (&zpl, text);
     while (count < LK_DOMAINS_MAX
-           && (value = next_value (&zpl, LK_SETTING_DOMAIN, &line)) != NULL) {
+           && (value = lk_zpl_next_value (&zpl, LK_SETTING_DOMAIN, &line))
+                  != NULL) {
         count += lk_host_domain_read (&domains[count], value);
     }
     return count;

@@ -7,6 +7,7 @@
 #include "settings/local_zones.h"
 
 #include "util/digits.h"
+#include "util/word.h"
 #include "wire/address.h"
 
 #include <grp.h>
@@ -18,21 +19,6 @@
 #define WORD_SIZE 128
 
 /*  -------------------------------------------------------- reading */
-
-/*  Takes the next word of a line off it; false: there is none, or no room. */
-static bool
-take_word (const char **at, char word[WORD_SIZE])
-{
-    *at += strspn (*at, " ");
-    const size_t length = strcspn (*at, " ");
-    if (length == 0 || length >= WORD_SIZE) {
-        return false;
-    }
-    memcpy (word, *at, length);
-    word[length] = '\0';
-    *at += length;
-    return true;
-}
 
 /*  A number is that of a user or group, whether or not there is one. */
 static bool
@@ -60,8 +46,10 @@ static const char *
 read_line (lk_local_zone *self, const char *line, char *text, size_t size)
 {
     char owner[WORD_SIZE], zone[WORD_SIZE], role[WORD_SIZE] = "user";
-    if (!take_word (&line, owner) || !take_word (&line, zone)
-        || (line[strspn (line, " ")] != '\0' && !take_word (&line, role))
+    if (!lk_word_take (&line, owner, sizeof owner)
+        || !lk_word_take (&line, zone, sizeof zone)
+        || (line[strspn (line, " ")] != '\0'
+            && !lk_word_take (&line, role, sizeof role))
         || line[strspn (line, " ")] != '\0') {
         return "USER ZONE, @GROUP ZONE, and a role behind it if need be";
     }

@@ -8,6 +8,7 @@
 
 #include "net/zpl.h"
 #include "util/digits.h"
+#include "util/word.h"
 #include "wire/address.h"
 
 #include <inttypes.h>
@@ -18,21 +19,6 @@
 #define NUMBER_MAX ((uint64_t) 1000000000000)
 
 /*  -------------------------------------------------------- words */
-
-/*  Takes the next word of a line off it; false: there is none, or no room. */
-static bool
-take_word (const char **at, char *word, size_t size)
-{
-    *at += strspn (*at, " ");
-    const size_t length = strcspn (*at, " ");
-    if (length == 0 || length >= size) {
-        return false;
-    }
-    memcpy (word, *at, length);
-    word[length] = '\0';
-    *at += length;
-    return true;
-}
 
 static bool
 is_name (const char *word)
@@ -101,11 +87,11 @@ lk_zone_read (lk_zone *self, const char *value)
     for (size_t i = 0; i < NUMBERS; i++) {
         *number_of (self, i) = numbers[i].otherwise;
     }
-    if (!take_word (&value, word, sizeof self->name) || !is_name (word)) {
+    if (!lk_word_take (&value, word, sizeof self->name) || !is_name (word)) {
         return false;
     }
     snprintf (self->name, sizeof self->name, "%s", word);
-    while (take_word (&value, word, sizeof word)) {
+    while (lk_word_take (&value, word, sizeof word)) {
         if (!read_part (self, word)) {
             return false;
         }
@@ -138,10 +124,10 @@ bool
 lk_zone_issuer_read (lk_zone_issuer *self, const char *value)
 {
     uint8_t raw[sizeof self->key / 2];
-    return take_word (&value, self->zone, sizeof self->zone)
+    return lk_word_take (&value, self->zone, sizeof self->zone)
            && is_name (self->zone)
-           && take_word (&value, self->key, sizeof self->key) && *value == '\0'
-           && strlen (self->key) == sizeof self->key - 1
+           && lk_word_take (&value, self->key, sizeof self->key)
+           && *value == '\0' && strlen (self->key) == sizeof self->key - 1
            && lk_hex_bytes_parse (self->key, sizeof self->key - 1, raw)
            && self->key[strspn (self->key, "0123456789abcdef")] == '\0';
 }
@@ -172,9 +158,9 @@ bool
 lk_revoked_read (lk_revoked *self, const char *value)
 {
     char serial[LK_HEX_SIZE], seconds[24];
-    return take_word (&value, serial, sizeof serial)
+    return lk_word_take (&value, serial, sizeof serial)
            && lk_hex_parse (serial, strlen (serial), &self->serial)
-           && take_word (&value, seconds, sizeof seconds)
+           && lk_word_take (&value, seconds, sizeof seconds)
            && read_number (seconds, &self->not_after) && *value == '\0';
 }
 
@@ -197,18 +183,6 @@ lk_revoked_has (const lk_revoked *revoked, size_t count, uint64_t serial)
 
 /*  -------------------------------------------------------- all of them */
 
-/*  The next value of that key; NULL: there is none. */
-static const char *
-next_value (lk_zpl *zpl, const char *key, lk_zpl_line *line)
-{
-    while (lk_zpl_next (zpl, line)) {
-        if (!line->wrong && line->has_value && strcmp (line->path, key) == 0) {
-            return line->value;
-        }
-    }
-    return NULL;
-}
-
 /*  Each kind of line is read alike, into a table of its own. */
 #define LK_DEFINE_LIST(function, type, most, key, read)                        \
     size_t function (const char *text, type rows[most])                        \
@@ -219,7 +193,7 @@ next_value (lk_zpl *zpl, const char *key, lk_zpl_line *line)
         size_t count = 0;                                                      \
         lk_zpl_init (&zpl, text);                                              \
         while (count < most                                                    \
-               && (value = next_value (&zpl, key, &line)) != NULL) {           \
+               && (value = lk_zpl_next_value (&zpl, key, &line)) != NULL) {    \
             count += read (&rows[count], value);                               \
         }                                                                      \
         return count;                                                          \
