@@ -60,7 +60,7 @@ typedef struct {
      *  first attach. */
     void (*settle) (void *self);
 
-    /*  What it has read of files may have changed: SIGHUP, or the router that
+    /*  Files that it has read may have changed: SIGHUP, or the router that
      *  hosts it reads its configuration again. */
     void (*reload) (void *self);
 

@@ -71,7 +71,7 @@ lk_role lk_authority_role (const lk_authority *self, const char *zone,
 
 /*  -------------------------------------------------------- URLs */
 
-/*  What is wrong with that one; NULL: nothing. `start_tls`: it is encrypted
+/*  The fault of that one; NULL: none. `start_tls`: it is encrypted
  *  from then on. */
 const char *lk_authority_url_wrong (const char *url, bool start_tls);
 

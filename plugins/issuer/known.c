@@ -22,7 +22,7 @@
 
 typedef void take_file (lk_known *self, const char *path, const char *name);
 
-/*  What is in front of the ending, if that is a name. */
+/*  The part in front of the ending, if that is a name. */
 static bool
 name_of (const char *file, const char *ending, char name[LK_HOST_LEN_MAX + 1])
 {
@@ -218,7 +218,7 @@ lk_known_find (const lk_known *self, const char *zone, lk_issuing_way *way)
 
 /*  -------------------------------------------------------- the log */
 
-/*  What keeps a zone's key from being of use; NULL: nothing. */
+/*  The reason why a zone's key is of no use; NULL: it is. */
 static const char *
 why_not (const lk_known *self, const lk_zone_key *key)
 {

@@ -46,7 +46,7 @@ void lk_known_clear (lk_known *self);
  *  there is a key without more. */
 void lk_known_tell (const lk_known *self);
 
-/*  Who can issue for a zone. */
+/*  An issuer of a zone. */
 typedef enum {
     LK_ISSUED_NOWHERE,   /* there is no such zone, or nobody can log in to it */
     LK_ISSUED_ELSEWHERE, /* maybe */

@@ -49,7 +49,7 @@ struct lk_login {
 
 /*  -------------------------------------------------------- the log */
 
-/*  What comes from elsewhere has no blanks in it, which would look like another
+/*  A text from elsewhere has no blanks in it, which would look like another
  *  field. */
 static const char *
 shown (const char *text)
@@ -251,7 +251,7 @@ read_text (const lk_message *message, const char *field, char *text,
               value != NULL && strlen (value) < size ? value : "");
 }
 
-/*  What the router puts in is its own; the rest is anybody's. */
+/*  The router puts in some fields; the rest is anybody's. */
 static bool
 read_login (const lk_message *message, lk_login *self)
 {

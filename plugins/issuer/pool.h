@@ -45,7 +45,7 @@ bool lk_pool_take (lk_pool *self, lk_pool_item **asked_p,
 /*  Nobody waits for that one any more. */
 void lk_pool_give_up (lk_pool *self, lk_pool_item **asked_p);
 
-/*  What made the descriptor readable was seen. */
+/*  Notes that the reason why the descriptor is readable was seen. */
 void lk_pool_seen (lk_pool *self);
 
 #endif

@@ -102,7 +102,7 @@ class CredentialFile:
 
 
 class Deed(enum.Enum):
-    """What is to be done."""
+    """A step of a renewal."""
 
     IDLE = enum.auto()
     LOOK = enum.auto()  # whether the file has another one
@@ -145,7 +145,7 @@ class Renewal:
         self._has_looked, self._is_refused = False, not may_renew
 
     def next(self, now_ms: int) -> Deed:
-        """What is to do now, which is noted as being done. Another process may
+        """The step to do now, which is noted as done. Another process may
         have renewed it: so a look comes ahead of RENEW."""
         if now_ms >= self._ask_ms and self._has_looked:
             self._has_looked = False

@@ -231,7 +231,7 @@ take_message (lk_delivery *on_way, const lk_source *source,
     return false;
 }
 
-/*  What cannot be read. */
+/*  A frame that cannot be read. */
 static void
 take_garbage (lk_router *self, const lk_source *source, uint64_t serial,
               const char *problem)

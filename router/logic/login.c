@@ -387,7 +387,7 @@ lk_login_work (lk_router *self)
     }
 }
 
-/*  What was received is ours to write to. */
+/*  A frame that was received is ours to write to. */
 void
 lk_login_wipe (const lk_frame_header *header, lk_message *message)
 {

@@ -18,7 +18,7 @@
 void lk_persons_enter_local (lk_router *self, const lk_source *source,
                              lk_local *local);
 
-/*  What READY tells of it; what STATUS does. */
+/*  Adds what READY tells of it; what STATUS does. */
 void lk_persons_tell (const lk_router *self, const lk_person *person,
                       lk_message *ready);
 void lk_persons_add (lk_message *status, const lk_local *local);

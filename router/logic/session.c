@@ -169,7 +169,7 @@ is_taken (lk_router *self, const lk_source *source, const char *service,
     return true;
 }
 
-/*  What is wrong, or NULL. */
+/*  The fault, or NULL. */
 static const char *
 subscribe (lk_router *self, lk_local *local, const lk_message *message)
 {

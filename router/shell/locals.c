@@ -64,7 +64,7 @@ lk_locals_of (const lk_locals *self, lk_side side)
     return side == LK_SIDE_ADMIN ? self->admin : self->plain;
 }
 
-/*  What comes in on one of them alone is told at a time. */
+/*  Frames of one of them alone are told at a time. */
 bool
 lk_locals_peer (const lk_locals *self, const lk_identity *identity,
                 lk_peer_cred *peer)

@@ -20,7 +20,7 @@ typedef struct {
     lk_listener *admin; /* NULL: there is none */
 } lk_locals;
 
-/*  What comes in on either. */
+/*  Takes what comes in on either. */
 typedef struct {
     lk_listener_calls plain, admin;
 } lk_locals_calls;

@@ -75,7 +75,7 @@ lk_zones_objection (const lk_zones *self, const lk_person *person)
                : NULL;
 }
 
-/*  What a credential says, whether or not it counts. */
+/*  The person of a credential, whether or not it counts. */
 static void
 describe (lk_person *self, const lk_credential *credential)
 {

@@ -45,10 +45,10 @@ bool lk_zones_are_open (const lk_zones *self);
  *  does. */
 const char *lk_zones_objection (const lk_zones *self, const lk_person *person);
 
-/*  Who shows that credential on a connection of that key, at that time by the
- *  clock. LK_INVALID or LK_REFUSED and problem: it does not count; `person`
- *  has an issuer nevertheless if one of its zone has signed it. An admin of
- *  another zone than "default" is an operator. */
+/*  The person that shows that credential on a connection of that key, at that
+ *  time by the clock. LK_INVALID or LK_REFUSED and problem: it does not
+ *  count; `person` has an issuer nevertheless if one of its zone has signed
+ *  it. An admin of another zone than "default" is an operator. */
 lk_err lk_zones_admit (const lk_zones *self, const char *credential,
                        const char *key, int64_t now_s, lk_person *person,
                        lk_problem *problem)

@@ -45,7 +45,7 @@ void lk_renewal_init (lk_renewal *self);
 void lk_renewal_begin (lk_renewal *self, int64_t ends_ms, int64_t life_ms,
                        bool may_renew, uint8_t lot);
 
-/*  What is to do now, which is noted as being done. */
+/*  The step to do now, which is noted as done. */
 lk_renewal_deed lk_renewal_next (lk_renewal *self, int64_t now_ms);
 
 /*  The file has another credential, which is shown to servers. */

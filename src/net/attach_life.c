@@ -102,7 +102,7 @@ lk_attach_say_register (lk_attach *self)
     lk_message_destroy (&message);
 }
 
-/*  What was packed for a former connection is not sent on this one. */
+/*  Frames that were packed for a former connection are not sent on this one. */
 static void
 send_register (lk_attach *self)
 {

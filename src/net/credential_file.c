@@ -51,7 +51,7 @@ is_same (const struct stat *one, const struct stat *other)
            && one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
 }
 
-/*  What could not be written counts as long as there is no file. */
+/*  A line that could not be written counts as long as there is no file. */
 static void
 take_none (lk_credential_file *self)
 {

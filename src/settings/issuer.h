@@ -25,8 +25,8 @@ typedef struct {
     bool syslog;
 } lk_issuer_options;
 
-/*  What they come to; the config keeps all that makes no sense as its mistakes:
- *  then LK_INVALID, and the first as the problem. */
+/*  The values that they come to; the config keeps all that makes no sense as
+ *  its mistakes: then LK_INVALID, and the first as the problem. */
 lk_err lk_issuer_options_read (lk_issuer_options *self, lk_config *config,
                                lk_problem *problem);
 

@@ -274,7 +274,7 @@ def flood():
 
 
 def beside(honest):
-    """What it costs others."""
+    """Its cost for others."""
     honest.register(lease=LEASE_MS)
     for turn in range(ROUNDS):
         for is_flood in (False, True):

@@ -49,7 +49,7 @@ print (const char *name, const char *value)
     }
 }
 
-/*  What the line says, if all of it is as it was signed. */
+/*  Prints what the line says, if all of it is as it was signed. */
 static void
 print_credential (const char *line)
 {

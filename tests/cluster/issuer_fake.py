@@ -129,7 +129,7 @@ class Desk:
         ENDS.append(self.stop)
 
     def hear(self):
-        """What it sends."""
+        """Its messages."""
         for line in self.process.stdout:
             self.answers.put(line.rstrip("\n").split("\t"))
 
@@ -181,7 +181,7 @@ class Desk:
         return self.answer(self.say(user=user, password=password, **fields))
 
     def logged(self):
-        """What is in its log."""
+        """Its log."""
         with open(path("log"), encoding="utf-8") as file:
             return file.read()
 

@@ -67,7 +67,7 @@ def make_zones(slapd, deaf):
 
 
 def log_in(desk):
-    """Who is let in."""
+    """Users that are let in."""
     answer = desk.login("ann", "ann-secret")
     fields = answer[1]
     check("ldaps: the right password gives a credential",
@@ -97,7 +97,7 @@ def log_in(desk):
 
 
 def refuse(desk):
-    """Who is not, and all of them by the same words."""
+    """Users that are not, all of them by the same words."""
     wrong = [
         ("a wrong password", "ann", "bob-secret", "acme", "wrong-password"),
         ("an empty one", "ann", "", "acme", "no-password"),
@@ -155,7 +155,7 @@ def is_slowed(desk, network):
 
 
 def slow_down(desk):
-    """Who guesses."""
+    """Guesses of passwords."""
     answers = [desk.login("carl", "x") for _ in range(3)]
     check("three wrong ones are answered",
           all(is_refused(one) for one in answers), answers)
@@ -246,7 +246,7 @@ def reload(desk):
 
 
 def strangers(desk):
-    """Who is no router."""
+    """Senders that are no router."""
     for sender in "app@h1", "app@h2", "lock@h2", "routers@h1":
         command, fields = desk.answer(desk.say(sender=sender,
                                                password="ann-secret"), 5)

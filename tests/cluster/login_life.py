@@ -24,7 +24,7 @@ def uptime():
 
 
 class Tale:
-    """What has happened, and when it last worked."""
+    """The events, and when it last worked."""
 
     def __init__(self):
         self.told = []

@@ -54,7 +54,7 @@ class Issuer:
 
 
 def answer(issuer, message, key, refusal):
-    """What is said to that."""
+    """The answer to that."""
     body = message.body or {}
     if message.command == "REGISTER":
         if refusal or "credential" not in body:
@@ -81,7 +81,7 @@ def answer(issuer, message, key, refusal):
 
 
 def refusal_of(log):
-    """What it is told to say, if anything."""
+    """The answer that it is told to give, if any."""
     try:
         with open(log + ".refusal", encoding="utf-8") as file:
             return file.read().strip()

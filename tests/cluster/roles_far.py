@@ -114,7 +114,7 @@ def main():
     check("h1 has a port", endpoint != "tcp://", said)
 
     def comes(line=None, keys=mine, name="one"):
-        """What is answered to one who shows that, once it is let in."""
+        """The answer to one who shows that, once it is let in."""
         until = time.monotonic() + HANG_S
         while time.monotonic() < until:
             one = Client(endpoint, key, keys, name)

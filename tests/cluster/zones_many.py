@@ -66,7 +66,7 @@ def hundred(cluster):
 
 
 def is_limit(answer, limit, text):
-    """What is said at that one."""
+    """The words at that limit."""
     return answer is not None and answer.command == "LOCKFAILED" \
         and answer.text("error") == "overloaded" \
         and answer.text("limit") == limit and answer.text("text") == text

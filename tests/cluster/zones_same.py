@@ -19,7 +19,7 @@ from zones_world import CASES, HANG_S, Cluster, check, issue, pair
 SEED = int(os.environ.get("SEED", random.randrange(10**9)))
 COUNT = int(os.environ.get("COUNT", "30"))
 
-#   What differs as well from one run to the next one. How many requests there
+#   Differences from one run to the next one, too. How many requests there
 #   were within a second is a time, too.
 HEX = re.compile("[0-9a-f]{16}")
 TIMES = {"left", "as_of", "sent", "credential_left", "requests", "pid"}
@@ -146,13 +146,13 @@ class Teller:
 
 
 def once(tell, serial):
-    """What it was told. The loss of a lock may be told again."""
+    """Its answers. The loss of a lock may be told again."""
     told = tell.told.get(serial, [])
     return [told[i] for i in range(len(told)) if told[i] not in told[:i]]
 
 
 def differ(serial, first, second):
-    """What is not the same, and some of what is in front of it."""
+    """The first difference, and some of what is in front of it."""
     one, other = str(first), str(second)
     at = len(os.path.commonprefix([one, other]))
     begin = max(0, at - 200)
@@ -182,7 +182,7 @@ def force(tell, name, request, **more):
 
 
 def play(tell):
-    """What a client of a zone says, and what none of ours does."""
+    """Words of a client of a zone, and some that none of ours says."""
     router = "router@."
     for body in ({"object": "a"}, {"object": "a"}, {"object": "b", "wait": 0},
                  {"object": "s", "type": "shared"},
@@ -356,7 +356,7 @@ class Others:
             thread.join()
 
 
-#   What ends locks at a time that depends on how busy a machine is, or asks
+#   Fields that end locks at a time that depends on how busy a machine is, or asks
 #   several hosts at once.
 RACING = ("force", "key", "locks", "now", "again")
 

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROLES = ["none", "observer", "user", "operator", "admin"]
 STRANGER = "register first"
 
-#   What sessions of any zone may say to the router, and what is answered.
+#   Commands to the router for sessions of any zone, and their answers.
 ROUTER_OF_ZONES = {
     "ABSOLUTELY": None, "ALIVE": "ABSOLUTELY", "COMMANDS": "COMMANDS",
     "INVALID": None, "LOGIN": "LOGINFAILED", "REGISTER": "READY",
@@ -32,7 +32,7 @@ ROUTER_OF_ZONES = {
 HARMFUL = {"CLIENTKEYS", "CLUSTER", "HOSTKEYS", "INVITE", "RELOADCONFIG",
            "ROTATEKEYS", "SHUTDOWN", "STOP", "UNREGISTER", "LOCKRECOVER"}
 
-#   What the lock service says to one who may; None: nothing.
+#   Answers of the lock service to one who may; None: nothing.
 LOCK = {
     "LOCK": "LOCKED", "LOCKCHECK": "LOCKCHECK", "LOCKGOODBYE": None,
     "LOCKHISTORY": "LOCKHISTORY", "LOCKLEASE": "LOCKLEASE",
@@ -76,7 +76,7 @@ class Speaker:
         self.one, self.far = one, far
 
     def say(self, service, command, body):
-        """What is answered; None: nothing ahead of that of ALIVE."""
+        """The answer; None: nothing ahead of that of ALIVE."""
         if service == "lock" and self.far and command != "LOCKREGISTER":
             body = dict(self.one.registered, **body)
         if command == "REGISTER":
@@ -100,7 +100,7 @@ class Speaker:
             "LOCKHISTORY", "LOGIN", "LOCKREGISTER") else None
 
     def more(self):
-        """What it says of itself in REGISTER."""
+        """Its own fields of REGISTER."""
         line = getattr(self.one, "line", None)
         return {"credential": line} if line else {"pid": os.getpid()}
 
@@ -130,7 +130,7 @@ class LocalUser:
 
 
 class Told:
-    """What zones_local.py heard."""
+    """An answer that zones_local.py heard."""
 
     def __init__(self, command, body):
         self.command, self.body = command, body or {}
@@ -196,7 +196,7 @@ def kind_of(answer):
 
 
 def shown(answer):
-    """What the sender sees of a refusal."""
+    """The part of a refusal that its sender sees."""
     return answer and (answer.command, dict(answer.body or {}))
 
 

@@ -2,7 +2,7 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""What zones_table.py, zones_same.py and zones_many.py share, which zones.sh
+"""Shared by zones_table.py, zones_same.py and zones_many.py, which zones.sh
 runs. $LOCKKEEPER_SANDBOX is the cluster of three hosts, and $ALONE another one
 of one host, with the zone red alone. They have one key of an issuer."""
 
@@ -108,7 +108,7 @@ class Cluster:
 
 
 def hear_one(one, serial, wait_s=HANG_S):
-    """What is answered to that serial, whatever it is."""
+    """The answer to that serial, whatever it is."""
     until = time.monotonic() + wait_s
     while time.monotonic() < until:
         message = one.hear(max(0, until - time.monotonic()))
@@ -118,5 +118,5 @@ def hear_one(one, serial, wait_s=HANG_S):
 
 
 def reason_of(message):
-    """What it says to people."""
+    """Its text for people."""
     return (message.text("reason") or message.text("text")) if message else ""

@@ -5,7 +5,7 @@
  *
  *  The first byte says as what: a credential's line, a line of the settings
  *  about zones, a file of users and passwords, or what a credential is to say.
- *  What is read is in its bounds, and is read again as it is written.
+ *  A line that is read is in its bounds, and is read again as written.
  */
 
 #include "people/credential.h"
@@ -54,7 +54,7 @@ read_credential (const char *line)
     }
 }
 
-/*  What is signed is read, and no more if one byte of it is another one. */
+/*  A signed line is read, and no more if one byte of it is another one. */
 static void
 sign_credential (lk_fuel *fuel)
 {

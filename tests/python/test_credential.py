@@ -35,7 +35,7 @@ class Renewals(unittest.TestCase):
         self.it = Renewal()
 
     def first(self, now):
-        """What it says first from then on, and when."""
+        """The first step from then on, and when."""
         while True:
             deed, due = self.it.next(now), self.it.deadline(now)
             if deed is not Deed.IDLE or due == FOREVER:
@@ -172,7 +172,7 @@ class Far(unittest.TestCase):
             "far-x@h1", f"{service}@h1", command, serial, body))))
 
     def await_said(self, command):
-        """What it says of that kind, to be taken once."""
+        """Its messages of that kind, each taken once."""
         for _ in range(1000):
             self.way.work()
             for link in self.links:

@@ -202,7 +202,7 @@ bool sim_remote_may_lose (const struct sim_world *world,
 void sim_remote_shut_out (struct sim_world *world, sim_remote *self,
                           const sim_mail *mail);
 
-/*  What a host's shell says to its core. */
+/*  The words of a host's shell to its core. */
 int64_t sim_remote_until (const struct sim_world *world, const sim_remote *self,
                           uint8_t host);
 

@@ -127,7 +127,7 @@ is_its (const sim_world *world, const sim_remote *self, const lk_ticket *ticket)
            && ticket->remote.owner[0] == self->life && !ticket->mode.is_static;
 }
 
-/*  What lingers does so for longer. */
+/*  A lock that lingers does so for longer. */
 static bool
 may_linger (const sim_remote *self)
 {
@@ -274,7 +274,7 @@ smaller (int64_t one, int64_t other)
     return one < other ? one : other;
 }
 
-/*  What happens at once is answered in the end. */
+/*  Changes at one moment are answered at its end. */
 void
 sim_remote_note_until (sim_world *world, sim_route *route, int64_t until_ms)
 {

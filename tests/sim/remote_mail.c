@@ -157,7 +157,7 @@ new_route (sim_remotes *self, const sim_mail *mail)
     return FIRST_ROUTE + self->route_count++;
 }
 
-/*  What the host knows by its wall clock goes with REGISTER and LEASE. A
+/*  The end by the host's wall clock goes with REGISTER and LEASE. A
  *  REGISTER that is said again is of the registration that there is. Of one
  *  that has died meanwhile the host knows no more than before. */
 static void

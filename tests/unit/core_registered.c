@@ -512,7 +512,7 @@ START_TEST (no_lease_goes_beyond_a_credential)
 }
 END_TEST
 
-/*  What was answered last may be believed by a slower clock. */
+/*  The last answer may be believed by a slower clock. */
 START_TEST (its_locks_end_by_silence)
 {
     register_for (3000);

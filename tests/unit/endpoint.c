@@ -150,7 +150,7 @@ write_config (const char *path, const char *text)
     fclose (file);
 }
 
-/*  What may be connected to goes ahead of that of applications. */
+/*  An endpoint of admins that is open goes ahead of that of applications. */
 START_TEST (administrators)
 {
     static const char path[] = "/tmp/lk-endpoint-admin.conf";

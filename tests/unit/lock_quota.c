@@ -69,7 +69,7 @@ START_TEST (locks)
 }
 END_TEST
 
-/*  What is held already is not refused; a set is as many as it names. */
+/*  A lock that is held already is not refused; a set is as many as it names. */
 START_TEST (locks_that_count)
 {
     have_settings ("zones\n    zone = red locks=3\n");

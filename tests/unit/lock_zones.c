@@ -311,7 +311,7 @@ END_TEST
 
 /*  -------------------------------------------------------- other hosts */
 
-/*  What the own lock service has asked that of h2. */
+/*  The question of the own lock service to that of h2. */
 static uint64_t
 check_relayed (const char *command)
 {
@@ -415,7 +415,7 @@ note_lock (const char *from, uint64_t serial, const char *object)
     node.count = 0;
 }
 
-/*  What a user did is for that user, and for operators. */
+/*  The deeds of a user are for that user, and for operators. */
 START_TEST (histories)
 {
     report_who ("a@h1", NULL, "ann", "user", 0);

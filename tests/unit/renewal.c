@@ -22,7 +22,7 @@ set_up (void)
     lk_renewal_init (&it);
 }
 
-/*  What it says first from `from_ms` on, and when. */
+/*  The first step from `from_ms` on, and when. */
 static lk_renewal_deed
 first_deed (int64_t from_ms, int64_t *when_ms)
 {
@@ -196,7 +196,7 @@ START_TEST (end)
 }
 END_TEST
 
-/*  What changes by itself is due then. */
+/*  Changes by time alone are due then. */
 START_TEST (due)
 {
     int64_t told_ms = 0;

@@ -86,7 +86,7 @@ START_TEST (a_broken_frame)
 }
 END_TEST
 
-/*  What comes in that frame behind it is not looked at. */
+/*  The rest of that frame is not looked at. */
 START_TEST (unknown_commands)
 {
     lk_bytes frame = {0};
@@ -121,7 +121,7 @@ START_TEST (lies_and_bodies)
 }
 END_TEST
 
-/*  What programs of ours say that are older, or have lost their session. */
+/*  Words of our own programs that are older, or have lost their session. */
 START_TEST (honest_mistakes)
 {
     come ("a");

@@ -63,7 +63,7 @@ issues (const char *host)
     return own;
 }
 
-/*  What the issuer of another host answers, with the word of its router that it
+/*  An answer of the issuer of another host, by the word of whose router it
  *  is a service. */
 static void
 answers (const char *host, unsigned serial, const char *command,
@@ -391,7 +391,7 @@ START_TEST (nobody_else_answers)
     say (LK_SIDE_LOCAL, "issuer", "issuer@h1", "router@.", "UNREGISTER", "");
     say (LK_SIDE_LOCAL, "y", "issuer@.", "router@.", "REGISTER", application);
     ck_assert_ptr_nonnull (strstr (next ("y"), "that name is for a service"));
-    /*  What a process of another host asks it asks its own router. */
+    /*  A process of another host asks its own router. */
     const char *two = issues ("h2");
     say (LK_SIDE_MESH, "in-h2", "other@h2", "router@h1", "LOGIN", LOGIN);
     assert_next (two, "");

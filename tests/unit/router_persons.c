@@ -447,7 +447,7 @@ START_TEST (admins_of_zones)
 }
 END_TEST
 
-/*  What is said of a credential that does not count. */
+/*  Refusals of a credential that does not count. */
 static void
 is_refused (const char *field, const char *reason)
 {

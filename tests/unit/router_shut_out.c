@@ -185,7 +185,7 @@ START_TEST (forgiven)
 }
 END_TEST
 
-/*  Whoever has many keys does not make others be forgotten that are out, until
+/*  Many keys of one client do not make others be forgotten that are out, until
  *  all are. */
 START_TEST (so_many)
 {

@@ -503,7 +503,7 @@ START_TEST (by_a_credential)
 }
 END_TEST
 
-/*  What an issuer of this host answers. */
+/*  An answer of an issuer of this host. */
 static void
 issuer_answers (unsigned serial, const char *command, const char *vector)
 {

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Who waits for an answer says it again, to other hosts, too: each tells of it
+ *  A client that waits says it again, to other hosts, too: each tells of it
  *  once.
  */
 

@@ -130,7 +130,7 @@ lk_lockd_set_base (lk_message *message, lk_settings_id id)
 /*  How much of them is told. */
 typedef enum { NO_TEXT, NO_ZONES, ALL } told;
 
-/*  What it has of them. Without text it is for who wants a change that is not
+/*  Its part of them. Without text it is for who wants a change that is not
  *  ours to make. */
 static void
 answer (lk_lockd *self, const lk_demand_change *demand,

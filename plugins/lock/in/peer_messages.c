@@ -264,7 +264,7 @@ is_heard (lk_lockd *self, const char *host, const lk_message *message,
     return may_enter (self, other, message);
 }
 
-/*  What lock services say to each other of zones; the core does not hear it. */
+/*  Between lock services, of zones; the core does not hear it. */
 static bool
 take_of_zones (lk_lockd *self, const char *host, const lk_message *message)
 {

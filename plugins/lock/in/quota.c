@@ -155,7 +155,7 @@ lk_lockd_read_limits (lk_lockd *self)
         lk_shares_are_told (self->shares) ? lk_bus_now (self->bus) : INT64_MAX;
 }
 
-/*  What was said last is not said again, but to who may not have heard it. */
+/*  The same is not said twice, but to a host that may not have heard it. */
 void
 lk_lockd_tell_use (lk_lockd *self)
 {

@@ -319,7 +319,7 @@ take_recover (lk_lockd *self, const lk_message *message, bool local)
     }
 }
 
-/*  What is asked by somebody who may. */
+/*  Takes a request of somebody who may ask that. */
 static bool
 answer (lk_lockd *self, const lk_message *message, const lk_view *view,
         bool local, lk_input *input)

@@ -128,7 +128,7 @@ lk_lockd_turn_down (lk_lockd *self, const lk_message *message)
     (void) lk_lockd_send (self, answer);
 }
 
-/*  What a zone has to do with: the others tell of hosts. */
+/*  The commands that are a zone's; the others tell of hosts. */
 static bool
 is_for_zones (const lk_message *message)
 {

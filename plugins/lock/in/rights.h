@@ -15,7 +15,7 @@
 /*  Reads who somebody is from the STATUS of its session. */
 void lk_lockd_read_who (lk_who *who, const lk_message *status, bool far);
 
-/*  Who says that, and of which zones it hears; false: the router has not told
+/*  Its sender, and the zones that he hears of; false: the router has not told
  *  yet. */
 bool lk_lockd_recognize (const lk_lockd *self, const lk_message *message,
                          bool local, lk_view *view);

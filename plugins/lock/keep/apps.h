@@ -26,7 +26,7 @@ typedef struct lk_app_zone lk_app_zone;
 
 #define LK_APP_USER_LEN_MAX 127 /* bytes of the name of a user */
 
-/*  Who somebody is, as the router of its host has found out. */
+/*  A person, as the router of the host has found out. */
 typedef struct {
     char zone[LK_HOST_LEN_MAX + 1];     /* plain: "" is that by default */
     char user[LK_APP_USER_LEN_MAX + 1]; /* "": not known */

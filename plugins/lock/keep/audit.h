@@ -12,7 +12,7 @@
 
 #include "keep.h"
 
-/*  What somebody did: "force", "members", "settings". `from` is its address;
+/*  A deed of somebody: "force", "members", "settings". `from` is its address;
  *  `what` are pairs of key and value, or "". */
 void lk_lockd_audit (lk_lockd *self, const char *deed, const lk_who *who,
                      const char *from, const char *what);

@@ -43,7 +43,7 @@
 /*  Why locks cannot be had, in words. */
 #define LK_LOCKD_REASON_SIZE (160 + LK_PEERS_PROBLEM_SIZE)
 
-/*  Who asks a question, and of what it is told. */
+/*  The asker of a question, and what may be shown to it. */
 typedef struct {
     lk_who who;
     const lk_app *app; /* NULL: it is of another host */

@@ -26,7 +26,7 @@ typedef struct {
     lk_zone_use use;
 } told_row;
 
-/*  What another lock service told last. */
+/*  The use that another lock service told last. */
 typedef struct {
     char host[LK_HOST_LEN_MAX + 1];
     size_t count;

@@ -15,7 +15,7 @@
 
 typedef struct lk_shares lk_shares;
 
-/*  What is used of a zone; requests: in the last whole second. */
+/*  The use of a zone; requests: in the last whole second. */
 typedef struct {
     int64_t locks, bytes, sessions, requests;
 } lk_zone_use;
@@ -39,7 +39,7 @@ const lk_zone *lk_shares_next (const lk_shares *self, const lk_zone *zone);
 void lk_shares_take (lk_shares *self, const char *host, const lk_message *told);
 void lk_shares_gone (lk_shares *self, const char *host);
 
-/*  What the other hosts use. */
+/*  The use of the other hosts. */
 lk_zone_use lk_shares_others (const lk_shares *self, const char *zone);
 
 /*  Counts a request of this host; false: more came in this second than its part

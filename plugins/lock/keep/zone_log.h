@@ -13,7 +13,7 @@
  *  such logs. What cannot be written is in the main log, once. */
 void lk_lockd_log_zone (lk_lockd *self, const char *zone, const char *line);
 
-/*  What has become of a lock, if that is rare. */
+/*  The end of a lock, if it is a rare one. */
 void lk_lockd_log_past (lk_lockd *self, const lk_past *past);
 
 #endif

@@ -60,7 +60,7 @@ typedef struct {
     lk_name key; /* empty: of all */
 } choice;
 
-/*  What others did is for operators. */
+/*  The deeds of others are for operators. */
 static bool
 is_seen (const lk_past *past, const lk_view *view)
 {

@@ -241,7 +241,7 @@ list_of (const lk_message *message)
                                                     : "names";
 }
 
-/*  Who asked may be gone: then the router says so to nobody. */
+/*  The asker may be gone: then the router tells nobody. */
 static void
 add_rows (lk_lockd *self, lk_relay *relay, const lk_message *told)
 {

@@ -18,11 +18,11 @@
 void lk_lockd_relay (lk_lockd *self, const lk_message *request,
                      const lk_view *view, lk_hosts hosts, lk_message *answer);
 
-/*  What another lock service answers. */
+/*  An answer of another lock service. */
 void lk_lockd_take_relay (lk_lockd *self, const char *host,
                           const lk_message *message);
 
-/*  What another lock service asks so, or answers. */
+/*  A question of another lock service of that kind, or its answer. */
 bool lk_lockd_is_relayed (const lk_message *message);
 void lk_lockd_take_relayed (lk_lockd *self, const char *host,
                             const lk_message *message);

@@ -159,8 +159,8 @@ add_waits (const lk_lockd *self, const lk_view *view, lk_message *answer)
     }
 }
 
-/*  Names of all hosts, and who waits from one that leads. How far back this host
- *  remembers shows how much happens in other zones. */
+/*  Names of all hosts, and who waits from one that leads. How far back a host
+ *  remembers would show how much happens in other zones. */
 static void
 tell_zone (lk_lockd *self, const lk_message *request, const lk_view *view,
            const lk_message *own, const lk_node_status *status)

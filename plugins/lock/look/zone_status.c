@@ -55,7 +55,7 @@ add_zones (const lk_lockd *self, lk_message *message)
     }
 }
 
-/*  Who surveys all hosts need not hear it from each. */
+/*  A survey of all hosts need not have it from each. */
 void
 lk_lockd_add_zones (const lk_lockd *self, lk_message *message,
                     const lk_view *view)

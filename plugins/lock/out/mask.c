@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is not named here is left out: a field that is new is none of a zone's.
+ *  A field that is not named here is left out: a new one is none of a zone's.
  */
 
 #include "mask.h"

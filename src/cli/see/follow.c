@@ -199,7 +199,7 @@ copy_list (const lk_message *answer)
     return list;
 }
 
-/*  What a zone hears has no number: what it heard before is left out. */
+/*  Events of a zone have no number: those heard before are left out. */
 static void
 look_at_zone (follower *self)
 {

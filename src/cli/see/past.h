@@ -27,7 +27,7 @@ void lk_past_clear (lk_past_list *self);
 void lk_past_drop_known (lk_past_list *self, const lk_past_list *known,
                          int64_t later_ms);
 
-/*  Who it was, for people: its address and process with `between` behind the
+/*  Its client, for people: its address and process with `between` behind the
  *  address, or in a zone its user. */
 void lk_past_print_who (const lk_message *row, const char *between);
 

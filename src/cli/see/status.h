@@ -63,12 +63,13 @@ void lk_status_print (const lk_survey *survey, const lk_advices *advices,
 
 /*  -------------------------------------------------------- zones */
 
-/*  What is told to a zone of its own, for people or programs; the exit code. */
+/*  Prints what a zone is told of itself, for people or programs; returns the
+ *  exit code. */
 int lk_status_print_zone (const lk_survey *survey, const lk_requester *asker,
                           bool json);
 
-/*  What all zones use, where the lock service tells that; else nothing. How
- *  many lines that takes. */
+/*  The use of all zones, where the lock service tells it; else nothing: the
+ *  number of lines that it takes, and prints them. */
 size_t lk_status_zone_lines (const lk_message *lock);
 void lk_status_print_zones (const lk_message *lock);
 

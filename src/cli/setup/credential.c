@@ -27,7 +27,7 @@
 
 /*  -------------------------------------------------------- issue */
 
-/*  What is wrong with the options, or NULL. */
+/*  The fault of the options, or NULL. */
 static const char *
 fault_of (const lk_options *options)
 {

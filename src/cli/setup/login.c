@@ -32,7 +32,7 @@
 _Static_assert(LK_CREDENTIAL_LINE_SIZE == LK_CREDENTIAL_SIZE,
                "a line of the file is a credential");
 
-/*  What a log-in is about; the password is wiped. */
+/*  A log-in; its password is wiped. */
 typedef struct {
     const lk_options *options;
     const char *client; /* file */

@@ -257,7 +257,7 @@ is_form (const lk_options *options, const char *word)
     return strcmp (options->argument[0], word) == 0;
 }
 
-/*  What is wrong, or NULL. */
+/*  The fault, or NULL. */
 static const char *
 fault_of (const lk_options *options)
 {

@@ -23,7 +23,7 @@
 
 /*  -------------------------------------------------------- the file */
 
-/*  What a file in ZPL says; "" for what it does not. */
+/*  A value of a file in ZPL; "" if it has none. */
 static void
 read_value (const char *text, const char *key, char value[PATH_MAX])
 {

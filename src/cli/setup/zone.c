@@ -311,7 +311,7 @@ is_authority (const char *name)
     return name[0] == '\0' || lk_address_is_name (lk_slice_of (name));
 }
 
-/*  What is wrong, or NULL. */
+/*  The fault, or NULL. */
 static const char *
 fault_of (const lk_options *options)
 {

@@ -343,7 +343,7 @@ typedef struct {
     int64_t left_ms;  /* of its duration; -1: it has none, or is not held */
 } lk_node_own;
 
-/*  What is asked for on this host in one zone. */
+/*  The requests of this host in one zone. */
 typedef struct {
     size_t locks; /* requests that are open */
     size_t bytes; /* of their names */

@@ -67,7 +67,7 @@ dangers_of (const lk_proxy *proxy, const lk_demand *demand)
     return found;
 }
 
-/*  What is new of them; else what is left. */
+/*  Those that are new; else those that are left. */
 static lk_err
 why (const lk_proxy *proxy, uint8_t former, uint8_t dangers)
 {

@@ -17,7 +17,7 @@ struct lk_use {
     char zone[];
 };
 
-/*  What is ahead of the first NUL; a name without any is of none. */
+/*  The part ahead of the first NUL; a name without any is of none. */
 static size_t
 zone_size (lk_name key)
 {
