@@ -224,7 +224,8 @@ class Far(Way):
             else:
                 self._ask_renewal(now)
             deed = self._renewal.next(now)
-        self.book.credential_over_ms = self._renewal.over_ms()
+        self.book.credential_over_ms = now if self._servers.deny_credential \
+            else self._renewal.over_ms()
         ends_soon = self._renewal.ends_soon(now)
         if ends_soon is not self._ends_soon:
             self._ends_soon = ends_soon

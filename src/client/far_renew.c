@@ -141,12 +141,14 @@ lk_far_renew_hear (lk_far_way *self, const lk_message *message, int64_t now_ms)
 
 /*  -------------------------------------------------------- time */
 
+/*  One that all servers refuse, as it was revoked, is over now. */
 static void
 tell (lk_far_way *self, int64_t now_ms)
 {
     const bool ends_soon = lk_renewal_ends_soon (&self->renewal, now_ms);
-    lk_book_set_credential_end (self->book,
-                                lk_renewal_over_ms (&self->renewal));
+    const bool is_denied = lk_servers_deny_credential (self->servers);
+    lk_book_set_credential_end (
+        self->book, is_denied ? now_ms : lk_renewal_over_ms (&self->renewal));
     if (ends_soon != self->ends_soon) {
         self->ends_soon = ends_soon;
         lk_book_set_credential (self->book, ends_soon, now_ms);

@@ -125,6 +125,7 @@ one 'by which a session is cut off' h1 router corp \
     "session cut off who=carl zone=corp $from serial=.*-sh-.* why=\"the \
 credential was revoked\""
 check 'the holder ends' code 122 wait "$holder"
+check 'and is told why' grep -q 'its credential has ended' "$work/revoked.err"
 check 'what became of its lock is in the log of the zone' await grep -q \
     'lock: held -> [a-z]* lock=revoked owner=far-[^ ]* user=carl' \
     "$work/h1/zones/corp.log"

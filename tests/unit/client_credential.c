@@ -130,6 +130,28 @@ START_TEST (refused)
 }
 END_TEST
 
+/*  Servers cut the session off, and refuse it, long before its end. */
+START_TEST (revoked)
+{
+    fake.left_s = 30000;
+    put (LINE ("01", "0"));
+    lk_session *session = open_session ();
+    (void) get_lock (session);
+    fake.refusal = "the credential was revoked";
+    for (size_t i = 0; i < 2; i++) {
+        kill_server (i);
+        WITH_LOCK (open_server (i));
+    }
+    lk_lock_event event = next_event (session);
+    while (event.kind == LK_EVENT_JEOPARDY) {
+        event = next_event (session);
+    }
+    ck_assert_int_eq (event.kind, LK_EVENT_LOST);
+    ck_assert_int_eq (event.error, LK_CREDENTIAL);
+    lk_session_destroy (&session);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -141,5 +163,6 @@ main (void)
     tcase_add_test (tcase, another_one_of_the_file);
     tcase_add_test (tcase, cannot_be_renewed);
     tcase_add_test (tcase, refused);
+    tcase_add_test (tcase, revoked);
     return lk_suite_run (suite);
 }
