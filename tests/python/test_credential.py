@@ -6,6 +6,7 @@
 import os
 import shutil
 import tempfile
+import time
 import unittest
 
 import zmq
@@ -254,6 +255,19 @@ class Far(unittest.TestCase):
         self.assertEqual(self.way.state, REFUSED)
         self.assertEqual(self.way.refused_for, "credential")
         self.assertIn("the credential has ended", self.way.problem())
+
+    def test_revoked(self):
+        """it is over now, long before its end"""
+        self.register(40000)
+        self.assertGreater(self.way.book.credential_over_ms, now_ms())
+        self.links[-1].words += [(_link.DOWN, b""), (_link.UP, b"")]
+        self.await_said("REGISTER")
+        self.hear("REFUSE", {"reason": "the credential was revoked"})
+        end_ms = now_ms() + 30000
+        while self.way.book.credential_over_ms > now_ms() < end_ms:
+            self.way.work()
+            time.sleep(0.01)
+        self.assertLessEqual(self.way.book.credential_over_ms, now_ms())
 
 
 if __name__ == "__main__":
