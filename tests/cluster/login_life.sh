@@ -62,7 +62,7 @@ is_lost () {
 }
 ended="its credential has ended"
 
-for name in mild wild heir thief late python aio; do
+for name in mild wild robbed heir thief late python aio; do
     laptop "$name" h2 h1
 done
 laptop fired h1
@@ -72,6 +72,7 @@ laptop clock h2
 #   ------------------------------------------------------------ what ends
 
 issued heir 1h
+issued robbed 1h
 check 'users log in' log_in fired acme bob
 check 'and are renewed' log_in kept corp carl
 cp "$work/kept.credential" "$work/first"
@@ -81,6 +82,7 @@ issued python 10s
 issued aio 10s
 work kept kept kept
 work fired fired fired
+work robbed robbed robbed
 work mild mild mild
 work wild wild wild 'trap "" TERM; '
 for kind in python aio; do
@@ -89,13 +91,14 @@ for kind in python aio; do
     job[$kind]=$!
     check "$kind holds a lock" await grep -q held "$work/$kind.told"
 done
-for name in kept fired mild wild; do
+for name in kept fired robbed mild wild; do
     check "$name holds a lock" works "$name"
 done
-for name in fired mild wild python aio; do
+for name in fired robbed mild wild python aio; do
     work heir "heir-$name" "$name"
 done
 check 'who issues for it does not know a user any more' fire bob
+check 'one is revoked' at h1 credential revoke "$work/robbed.credential"
 
 #   ------------------------------------------------------------ what is refused
 
@@ -111,7 +114,8 @@ check 'one of another key' says 125 'the credential is of another key' \
 check 'a command is stopped in time' is_lost mild "$ended"
 check 'so is one that does not heed TERM' is_lost wild "$ended"
 check 'and one of a user who is gone' is_lost fired "$ended"
-for name in mild wild fired; do
+check 'and one that was revoked' is_lost robbed "$ended"
+for name in mild wild fired robbed; do
     check "the next one has the lock of $name" works "heir-$name"
     check "which had ended its work" in_order "$name" "heir-$name"
     check 'it keeps it' end "heir-$name"
@@ -128,6 +132,8 @@ done
 check 'threads are warned' says 0 'jeopardy True' cat "$work/python.told"
 check 'it may not come again' says 125 'the credential has ended' \
     of mild run mild -- true
+check 'nor the other one' says 125 'the credential was revoked' \
+    of robbed run robbed -- true
 
 #   ------------------------------------------------------------ what goes on
 
