@@ -108,6 +108,8 @@ typedef struct {
     int64_t least_ms; /* ... the least and the most, with what was known */
     int64_t most_ms;
     int64_t earliest_ms; /* of all */
+    bool over; /* its application was told UNKNOWN: by LEASE its host learns
+                  nothing any more */
 } sim_route;
 
 typedef struct {

@@ -157,28 +157,47 @@ new_route (sim_remotes *self, const sim_mail *mail)
     return FIRST_ROUTE + self->route_count++;
 }
 
-/*  The end by the host's wall clock goes with REGISTER and LEASE. A
- *  REGISTER that is said again is of the registration that there is. Of one
- *  that has died meanwhile the host knows no more than before. */
+/*  Whether the host learns from the letter of that registration's credential: a
+ *  REGISTER that is said again is of the registration that there is. */
+static bool
+is_of (const sim_route *route, const sim_mail *mail)
+{
+    return route->life == mail->life && route->id.number == mail->letter.number
+           && (mail->letter.kind == LK_ROAM_REGISTER
+               || (route->id.drawn == mail->letter.drawn && !route->over));
+}
+
+/*  Of one that has died meanwhile the host knows no more than before; 0: no
+ *  end. */
+static int64_t
+last_until (const sim_remotes *self, const sim_mail *mail)
+{
+    const sim_route *latest = NULL;
+
+    for (uint32_t i = 0; i < self->route_count; i++) {
+        const sim_route *route = &self->route[i];
+        if (is_of (route, mail)
+            && (!latest || route->noted_at > latest->noted_at)) {
+            latest = route;
+        }
+    }
+    return latest && latest->until_ms != INT64_MAX ? latest->until_ms : 0;
+}
+
+/*  The end by the host's wall clock goes with REGISTER and LEASE. */
 static void
 note_credential (sim_world *world, const sim_mail *mail,
                  lk_app_request *request)
 {
     sim_remotes *self = &world->remotes;
     const sim_remote *sender = &self->item[mail->remote];
-    const bool lives = sender->life == mail->life;
 
-    request->until_ms =
-        lives ? sim_remote_until (world, sender, mail->host) : 0;
+    request->until_ms = sender->life == mail->life
+                            ? sim_remote_until (world, sender, mail->host)
+                            : last_until (self, mail);
     for (uint32_t i = 0; i < self->route_count; i++) {
-        sim_route *route = &self->route[i];
-        if (route->life == mail->life && route->id.number == mail->letter.number
-            && (mail->letter.kind == LK_ROAM_REGISTER
-                || route->id.drawn == mail->letter.drawn)) {
-            if (!lives && route->until_ms != INT64_MAX) {
-                request->until_ms = route->until_ms;
-            }
-            sim_remote_note_until (world, route, request->until_ms);
+        if (is_of (&self->route[i], mail)) {
+            sim_remote_note_until (world, &self->route[i], request->until_ms);
         }
     }
 }
@@ -392,8 +411,9 @@ sim_remote_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     }
     sim_route route = route_of (self, answer);
     if (answer->app - FIRST_ROUTE < self->route_count) {
-        sim_remote_check_told (world, host,
-                               &self->route[answer->app - FIRST_ROUTE], answer);
+        sim_route *registration = &self->route[answer->app - FIRST_ROUTE];
+        sim_remote_check_told (world, host, registration, answer);
+        registration->over |= answer->kind == LK_ANSWER_UNKNOWN;
     }
     if (!kind_of (answer, &mail.letter.kind)) {
         return true;
