@@ -119,6 +119,21 @@ begin_as (sim_world *world, uint8_t host, uint8_t former, size_t generation)
               host, 0);
 }
 
+/*  It has missed those between: nobody comes under the numbers that were set
+ *  aside for it there. */
+static void
+drop_missed (sim_world *world, uint8_t former, size_t generation)
+{
+    for (uint8_t host = 0; host < world->base.count; host++) {
+        if (world->host[host].reserved
+            && world->host[host].machine == world->host[former].machine
+            && generation_of (world, host) < generation) {
+            world->host[host].reserved = false;
+            sim_host_lose (world, host);
+        }
+    }
+}
+
 /*  Its locks are lost: its lease page says so before anything else. */
 static void
 enter (sim_world *world, uint8_t former, size_t generation)
@@ -126,8 +141,10 @@ enter (sim_world *world, uint8_t former, size_t generation)
     uint8_t host = find_place (world, former, generation);
 
     world->totals.entered++;
+    world->generations.entered_at = world->now;
     world->base.host[former].config.member = false;
     sim_host_lose (world, former);
+    drop_missed (world, former, generation);
     if (host < SIM_HOSTS_MAX) {
         sim_tell (world, former, "goes on as h%d in generation %zu", host,
                   generation);
@@ -291,6 +308,14 @@ count_ignorant (const sim_world *world)
     return count;
 }
 
+/*  An echo of one that has heard of it may have been on its way. */
+static bool
+may_still_count (const sim_world *world)
+{
+    return world->now < world->generations.entered_at
+                            + 2 * (int64_t) world->common.leader_lease_ms;
+}
+
 /*  One after the other: many at once are a quorum, and go on until they hear.
  *  Against that there is nothing but the operator's word. */
 static void
@@ -310,7 +335,7 @@ release (sim_world *world)
             continue;
         }
         self->is_sworn = true;
-        if (++ignorant <= all / 2) {
+        if (++ignorant <= all / 2 && !may_still_count (world)) {
             come_back (world, host);
         }
     }

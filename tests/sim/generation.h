@@ -34,8 +34,9 @@ typedef struct {
     bool is_begun;
     bool is_released; /* in force: who is dead comes back */
     uint8_t founder;
-    lk_hosts named; /* of the former generation: goes on as members */
-    lk_hosts dead;  /* sworn dead */
+    int64_t entered_at; /* the last one has heard of a generation */
+    lk_hosts named;     /* of the former generation: goes on as members */
+    lk_hosts dead;      /* sworn dead */
 } sim_generations;
 
 /*  A fault: too many members end or are cut off, and an operator comes. */
