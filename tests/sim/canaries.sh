@@ -592,6 +592,8 @@ canary a-generation-keeps-its-decree 300 storm src/wire/generation.c \
     's/    \*facts = (lk_facts) {\.session = facts->session};\n//'
 canary a-generation-without-settings 600 storm src/wire/generation.c \
     's/    facts->active\.settings = self->settings;\n//'
+canary tokens-of-a-generation-begin-anew 300 storm apply_grant.c \
+    's/decree\.term\.number << 32/decree.term.number % 65536 << 32/'
 canary what-was-said-before-a-reclaim 20 unit/core_home home.c \
     's/|| is_of_before (lead, message)//'
 
