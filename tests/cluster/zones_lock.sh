@@ -94,4 +94,29 @@ check 'no more, at another host' await full
 check 'another zone has its own' as 65532 h1 run two -- true
 kill "${held[@]}" 2>/dev/null
 wait "${held[@]}" 2>/dev/null
+
+none () {
+    [ -z "$(as 65531 h2 list --json)" ]
+}
+has_room () {
+    as 65531 "$1" run two -- true
+}
+uses () {
+    at "$1" zone list | grep -q "^red  *$2/$3 "
+}
+check 'nothing is left' await none
+check 'there is room' await has_room h1
+eval "$(as 65531 h1 lock stays --static 2>/dev/null)"
+check 'a static lock' await lists 65531 h2 stays
+check 'counts, with nobody there who took it' await uses h1 1 1
+check 'at another host, too' await uses h2 1 1
+check 'no more' full
+check 'room for one more' at h1 settings set zones/zone 'red locks=2'
+check 'it is counted once' await uses h1 1 2
+check 'one more' await has_room h2
+check 'a limit again' at h1 settings set zones/zone 'red locks=1'
+check 'no more, again' await full
+check 'given back' as 65531 h2 unlock stays "$key"
+check 'it is not counted any more' await uses h1 0 1
+check 'there is room again' await has_room h2
 done_checking

@@ -480,6 +480,38 @@ START_TEST (kept_is_left_alone)
 }
 END_TEST
 
+static void
+uses (size_t kept)
+{
+    const lk_node_use use = lk_node_find_use (node, "");
+    ck_assert_uint_eq (use.locks, 0);
+    ck_assert_uint_eq (use.kept, kept);
+    ck_assert_uint_eq (use.kept_bytes, kept);
+    lk_node_check (node, true);
+}
+
+/*  Its zone has it as long as it is there. */
+START_TEST (kept_is_counted)
+{
+    lk_lock_message message = lasting (false);
+    ask (&message);
+    uses (0);
+    message = lasting (true);
+    ask (&message);
+    uses (1);
+    ask (&message);
+    uses (1);
+    ping_from (5, 4, 3);
+    pass (2000);
+    uses (1);
+    message = lasting (false);
+    message.kind = LK_MSG_UNLOCK;
+    give (5, &message);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    uses (0);
+}
+END_TEST
+
 /*  Nor does a takeover, though its session is over. */
 START_TEST (kept_in_a_takeover)
 {
@@ -496,6 +528,7 @@ START_TEST (kept_in_a_takeover)
     pass (500);
     ck_assert_uint_eq (lk_node_table (node)->decree.term.number, 8);
     ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    uses (1);
 }
 END_TEST
 
@@ -544,6 +577,7 @@ time_tests (void)
     tcase_add_test (tests, kept_when_its_proxy_says_so);
     tcase_add_test (tests, only_static_ones_are_kept);
     tcase_add_test (tests, kept_is_left_alone);
+    tcase_add_test (tests, kept_is_counted);
     tcase_add_test (tests, kept_in_a_takeover);
     return tests;
 }

@@ -235,6 +235,62 @@ START_TEST (an_audit_without_a_session)
 }
 END_TEST
 
+/*  -------------------------------------------------------- zones */
+
+#define IN_RED ((lk_name) {"red\0\0x", 6})
+
+static void
+uses (size_t locks, size_t kept)
+{
+    const lk_node_use use = lk_node_find_use (node, "red");
+    const lk_node_use none = lk_node_find_use (node, "");
+    ck_assert_uint_eq (use.locks, locks);
+    ck_assert_uint_eq (use.bytes, locks * IN_RED.size);
+    ck_assert_uint_eq (use.kept, kept);
+    ck_assert_uint_eq (use.kept_bytes, kept * IN_RED.size);
+    ck_assert_uint_eq (none.locks + none.kept, 0);
+    lk_node_check (node, true);
+}
+
+static lk_app_request
+for_good (uint64_t serial)
+{
+    lk_app_request request = plain (serial);
+    request.object = IN_RED;
+    request.mode.is_static = true;
+    return request;
+}
+
+static void
+keep (uint64_t serial)
+{
+    put (LK_ON_LOCK, for_good (serial));
+    uses (1, 0);
+    locked (serial);
+    uses (1, 0);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, serial);
+    message.as.reply.kept = true;
+    give (1, &message);
+    uses (0, 1);
+}
+
+/*  A static lock is one of its zone's, whether it is kept or not, and until it
+ *  is over; of one whose application is gone leaders alone know. */
+START_TEST (counted_once)
+{
+    uses (0, 0);
+    keep (1);
+    put (LK_ON_UNLOCK, for_good (1));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+    uses (0, 1);
+    unlocked (1, LK_OK, TOKEN);
+    uses (0, 0);
+    keep (2);
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    uses (0, 0);
+}
+END_TEST
+
 /*  -------------------------------------------------------- decrees */
 
 /*  Leaders vouch when they serve, and then say of what decree. */
@@ -361,6 +417,7 @@ main (void)
     tcase_add_test (tests, lost_for_no_reason);
     tcase_add_test (tests, what_is_not_given_back_now);
     tcase_add_test (tests, an_audit_without_a_session);
+    tcase_add_test (tests, counted_once);
     tcase_add_test (tests, vouched_for_before_it_knows_a_decree);
     tcase_add_test (tests, a_decree_without_leaders);
     tcase_add_test (tests, more_locks_than_one_report_takes);

@@ -20,18 +20,25 @@ check_limit (const char *to, const char *limit, const char *text)
     forget_sent ();
 }
 
-/*  The lock service of h2 tells what it uses. */
+/*  The lock service of that host tells what it uses. */
 static void
-hear_use (const char *zone, const char *field, int64_t count)
+hear_use_of (const char *from, uint64_t id, const char *zone, const char *field,
+             int64_t count)
 {
-    lk_message *message = new_message ("lock@h2", "LOCKZONES", 0);
+    lk_message *message = new_message (from, "LOCKZONES", 0);
     lk_message *row = lk_message_row_new ();
-    lk_message_set_hex (message, "id", 0x22);
+    lk_message_set_hex (message, "id", id);
     lk_message_set_text (row, "zone", zone);
     lk_message_set_number (row, field, count);
     lk_message_add_row (message, "zones", &row);
     give_any (message);
     ck_assert_uint_eq (node.count, 0);
+}
+
+static void
+hear_use (const char *zone, const char *field, int64_t count)
+{
+    hear_use_of ("lock@h2", 0x22, zone, field, count);
 }
 
 static void
@@ -94,6 +101,41 @@ START_TEST (locks_that_count)
     report_who ("b@h1", NULL, "ann", "user", 0);
     node.use.locks = 99;
     is_let_in ("b@h1", 1); /* another zone, without limits */
+}
+END_TEST
+
+/*  Leaders tell of the same static locks; the most that one knows of counts. */
+START_TEST (locks_that_are_kept)
+{
+    have_settings ("zones\n    zone = red locks=5\n");
+    report_who ("a@h1", "red", "ann", "user", 0);
+    lk_peers_intern (&lockd.peers, "h3", 0x33)->state = LK_OTHER_ACCEPTED;
+    node.use = (lk_node_use) {.locks = 1, .kept = 2};
+    hear_use ("red", "kept", 3);
+    hear_use_of ("lock@h3", 0x33, "red", "kept", 3);
+    is_let_in ("a@h1", 1);
+    hear_use_of ("lock@h3", 0x33, "red", "kept", 4);
+    give_any (new_lock ("a@h1", 2, "o"));
+    check_limit ("a@h1", "locks", "the zone may have 5 locks");
+    report_status ("lock@h3", "down", 0);
+    settle ();
+    node.count = 0;
+    is_let_in ("a@h1", 2);
+    node.use.kept = 4;
+    give_any (new_lock ("a@h1", 3, "o"));
+    check_limit ("a@h1", "locks", "the zone may have 5 locks");
+}
+END_TEST
+
+START_TEST (bytes_of_kept_ones)
+{
+    have_settings ("zones\n    zone = red bytes=20\n");
+    report_who ("a@h1", "red", "ann", "user", 0);
+    node.use = (lk_node_use) {.bytes = 8, .kept = 1, .kept_bytes = 6};
+    is_let_in ("a@h1", 1);
+    node.use.kept_bytes = 7;
+    give_any (new_lock ("a@h1", 2, "o"));
+    check_limit ("a@h1", "bytes", "the zone may have 20 bytes of names");
 }
 END_TEST
 
@@ -225,7 +267,7 @@ START_TEST (tells_what_it_uses)
     wait_second ();
     ck_assert_ptr_null (find_told ());
     have_settings ("zones\n    zone = red locks=3\n    zone = blue\n");
-    node.use = (lk_node_use) {2, 30};
+    node.use = (lk_node_use) {.locks = 2, .bytes = 30};
     wait_second ();
     const lk_message *told = find_told ();
     ck_assert_ptr_nonnull (told);
@@ -281,7 +323,7 @@ START_TEST (what_admins_see)
     have_settings ("zones\n    zone = red locks=3\n    zone = blue\n");
     report_who ("a@h1", NULL, "ann", "admin", 0);
     report_who ("b@h1", NULL, "bob", "user", 0);
-    node.use = (lk_node_use) {2, 30};
+    node.use = (lk_node_use) {.locks = 2, .bytes = 30};
     hear_use ("blue", "locks", 4);
     const lk_message *status = status_for ("a@h1");
     ck_assert_uint_eq (lk_message_item_count (status, "zones"), 2);
@@ -304,9 +346,10 @@ END_TEST
 int
 main (void)
 {
-    const TTest *const limits[] = {locks,    locks_that_count,
-                                   sessions, bytes_of_names,
-                                   requests, requests_of_two_hosts};
+    const TTest *const limits[] = {
+        locks,          locks_that_count,     locks_that_are_kept,
+        bytes_of_names, bytes_of_kept_ones,   sessions,
+        requests,       requests_of_two_hosts};
     const TTest *const telling[] = {tells_what_it_uses, whom_it_believes,
                                     what_admins_see};
     const group groups[] = {

@@ -499,7 +499,7 @@ END_TEST
 START_TEST (status_of_a_zone)
 {
     have_settings (ZONES);
-    node.use = (lk_node_use) {2, 40};
+    node.use = (lk_node_use) {.locks = 2, .bytes = 40};
     report_who ("a@h1", "red", "ann", "observer", 0);
     give_any (new_message ("a@h1", "LOCKSTATUS", 3));
     const lk_message *answer = only_sent ("a@h1", "NOLOCK");

@@ -316,7 +316,7 @@ be_of_a_zone (void)
     snprintf (app->who.user, sizeof app->who.user, "ann");
     app->who.role = LK_ROLE_USER;
     lk_shares_set (lockd.shares, "zones\n    zone = red locks=100\n");
-    node.use = (lk_node_use) {2, 40};
+    node.use = (lk_node_use) {.locks = 2, .bytes = 40};
     node.demand = (lk_node_demand) {.app = app->number, .app_serial = 7};
     lockd.session = 3;
 }
@@ -363,6 +363,8 @@ START_TEST (use_of_zones)
     be_of_a_zone ();
     ck_assert_ptr_nonnull (
         lk_apps_register (&lockd.apps, app, &(lk_registered) {{1, 2}, 3, 0}));
+    node.use.kept = 3;
+    node.use.kept_bytes = 60;
     lockd.use_at_ms = bus.now_ms;
     lk_lockd_tell_use (&lockd);
     says ("lockzones");

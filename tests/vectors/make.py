@@ -341,7 +341,8 @@ APPLICATION = [
     ("lockzones", "a lock service tells what zones use of its host",
      "lock@*", LOCK1, "LOCKZONES", 0,
      {"id": ID["h1"], "zones": [
-         {"zone": "red", "locks": 2, "bytes": 40, "sessions": 1}]}),
+         {"zone": "red", "locks": 2, "bytes": 40, "kept": 3,
+          "kept_bytes": 60, "sessions": 1}]}),
     ("app-lock-bytes", "by a name that is no text", "lock@.", APP, "LOCK", 1,
      {"object_hex": "00ff6b65790a", "zone": "red", "context": "nightly"}),
     ("app-locked-bytes", "and gets it", APP, LOCK1, "LOCKED", 1,

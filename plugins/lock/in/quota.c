@@ -81,12 +81,10 @@ lk_lockd_may_lock (lk_lockd *self, const lk_ask *ask, const lk_app *app)
     if (!limits) {
         return true;
     }
-    const lk_node_use own = lk_node_find_use (self->node, zone);
-    const lk_zone_use others = lk_shares_others (self->shares, zone);
-    const int64_t locks =
-        (int64_t) own.locks + others.locks + (int64_t) ask->core.rest_count + 1;
-    const int64_t bytes =
-        (int64_t) own.bytes + others.bytes + bytes_of (&ask->core);
+    const lk_zone_use use =
+        lk_shares_all (self->shares, zone, lk_node_find_use (self->node, zone));
+    const int64_t locks = use.locks + (int64_t) ask->core.rest_count + 1;
+    const int64_t bytes = use.bytes + bytes_of (&ask->core);
     if (limits->locks > 0 && locks > limits->locks) {
         return refuse (self, ask->message, &app->who, "locks", limits->locks);
     }
@@ -125,6 +123,8 @@ add_use (const lk_lockd *self, lk_message *message, const char *zone)
     lk_message_set_text (row, "zone", zone[0] ? zone : LK_ZONE_DEFAULT);
     lk_message_set_any (row, "locks", (int64_t) own.locks);
     lk_message_set_any (row, "bytes", (int64_t) own.bytes);
+    lk_message_set_any (row, "kept", (int64_t) own.kept);
+    lk_message_set_any (row, "kept_bytes", (int64_t) own.kept_bytes);
     lk_message_set_any (row, "sessions",
                         (int64_t) lk_apps_count_of_zone (&self->apps, zone));
     lk_message_set_any (

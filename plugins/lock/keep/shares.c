@@ -71,6 +71,34 @@ add (lk_shares *self, const told_host *host, int64_t sign)
     }
 }
 
+static int64_t
+more (int64_t one, int64_t other)
+{
+    return one > other ? one : other;
+}
+
+/*  Each leader tells of the same ones. */
+static void
+find_most_kept (lk_shares *self)
+{
+    for (zone_entry *zone = self->zones; zone; zone = zone->hh.next) {
+        zone->others.kept = 0;
+        zone->others.kept_bytes = 0;
+    }
+    for (const told_host *host = self->hosts; host; host = host->hh.next) {
+        for (size_t i = 0; i < host->count; i++) {
+            const lk_zone_use *use = &host->row[i].use;
+            zone_entry *zone =
+                use->kept > 0 ? find (self, host->row[i].zone) : NULL;
+            if (zone) {
+                lk_zone_use *most = &zone->others;
+                most->kept = more (most->kept, use->kept);
+                most->kept_bytes = more (most->kept_bytes, use->kept_bytes);
+            }
+        }
+    }
+}
+
 static void
 drop_host (lk_shares *self, told_host *host)
 {
@@ -87,6 +115,7 @@ lk_shares_gone (lk_shares *self, const char *host)
     HASH_FIND_STR (self->hosts, host, it);
     if (it) {
         drop_host (self, it);
+        find_most_kept (self);
     }
 }
 
@@ -110,7 +139,9 @@ read_row (told_row *self, const lk_message *row)
     self->use = (lk_zone_use) {.locks = read_count (row, "locks"),
                                .bytes = read_count (row, "bytes"),
                                .sessions = read_count (row, "sessions"),
-                               .requests = read_count (row, "requests")};
+                               .requests = read_count (row, "requests"),
+                               .kept = read_count (row, "kept"),
+                               .kept_bytes = read_count (row, "kept_bytes")};
 }
 
 void
@@ -130,6 +161,7 @@ lk_shares_take (lk_shares *self, const char *host, const lk_message *told)
     }
     HASH_ADD_STR (self->hosts, host, it);
     add (self, it, 1);
+    find_most_kept (self);
 }
 
 /*  -------------------------------------------------------- limits */
@@ -163,6 +195,7 @@ lk_shares_set (lk_shares *self, const char *settings)
     for (told_host *host = self->hosts; host; host = host->hh.next) {
         add (self, host, 1);
     }
+    find_most_kept (self);
 }
 
 void
@@ -207,6 +240,17 @@ lk_shares_others (const lk_shares *self, const char *zone)
 {
     const zone_entry *it = find (self, zone);
     return it ? it->others : (lk_zone_use) {0};
+}
+
+lk_zone_use
+lk_shares_all (const lk_shares *self, const char *zone, lk_node_use own)
+{
+    lk_zone_use use = lk_shares_others (self, zone);
+    use.kept = more (use.kept, (int64_t) own.kept);
+    use.kept_bytes = more (use.kept_bytes, (int64_t) own.kept_bytes);
+    use.locks += (int64_t) own.locks + use.kept;
+    use.bytes += (int64_t) own.bytes + use.kept_bytes;
+    return use;
 }
 
 /*  -------------------------------------------------------- requests */

@@ -11,13 +11,16 @@
 #ifndef LK_SHARES_H
 #define LK_SHARES_H
 
+#include "event.h"
 #include "settings/zones.h"
 
 typedef struct lk_shares lk_shares;
 
-/*  The use of a zone; requests: in the last whole second. */
+/*  The use of a zone; requests: in the last whole second; kept: static locks,
+ *  which no host has among its own. */
 typedef struct {
     int64_t locks, bytes, sessions, requests;
+    int64_t kept, kept_bytes;
 } lk_zone_use;
 
 lk_shares *lk_shares_new (void);
@@ -39,8 +42,14 @@ const lk_zone *lk_shares_next (const lk_shares *self, const lk_zone *zone);
 void lk_shares_take (lk_shares *self, const char *host, const lk_message *told);
 void lk_shares_gone (lk_shares *self, const char *host);
 
-/*  The use of the other hosts. */
+/*  The use of the other hosts; of kept ones the most that one of them knows
+ *  of. */
 lk_zone_use lk_shares_others (const lk_shares *self, const char *zone);
+
+/*  Likewise, but with locks and bytes of the whole cluster, kept ones among
+ *  them. */
+lk_zone_use lk_shares_all (const lk_shares *self, const char *zone,
+                           lk_node_use own);
 
 /*  Counts a request of this host; false: more came in this second than its part
  *  of the limit, as is then said by is_over. */

@@ -23,19 +23,17 @@ lk_lockd_add_use (const lk_lockd *self, lk_message *message, const char *zone)
     static const lk_zone none = {.locks = 0};
     const lk_zone *found = lk_shares_limits (self->shares, zone);
     const lk_zone *limits = found ? found : &none;
-    const lk_node_use own = lk_node_find_use (self->node, zone);
-    const lk_zone_use others = lk_shares_others (self->shares, zone);
+    const lk_zone_use use =
+        lk_shares_all (self->shares, zone, lk_node_find_use (self->node, zone));
     const int64_t now_ms = lk_bus_now (self->bus);
-    add_limit (message, "locks", (int64_t) own.locks + others.locks,
-               "locks_max", limits->locks);
-    add_limit (message, "bytes", (int64_t) own.bytes + others.bytes,
-               "bytes_max", limits->bytes);
+    add_limit (message, "locks", use.locks, "locks_max", limits->locks);
+    add_limit (message, "bytes", use.bytes, "bytes_max", limits->bytes);
     add_limit (message, "sessions",
                (int64_t) lk_apps_count_of_zone (&self->apps, zone)
-                   + others.sessions,
+                   + use.sessions,
                "sessions_max", limits->sessions);
     add_limit (message, "requests",
-               lk_shares_rate (self->shares, zone, now_ms) + others.requests,
+               lk_shares_rate (self->shares, zone, now_ms) + use.requests,
                "requests_max", limits->requests);
 }
 

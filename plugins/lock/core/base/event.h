@@ -343,10 +343,12 @@ typedef struct {
     int64_t left_ms;  /* of its duration; -1: it has none, or is not held */
 } lk_node_own;
 
-/*  The requests of this host in one zone. */
+/*  What a zone has, as far as this host knows. */
 typedef struct {
-    size_t locks; /* requests that are open */
+    size_t locks; /* requests of this host, but for static ones that are kept */
     size_t bytes; /* of their names */
+    size_t kept;  /* those, of all hosts: at least so many */
+    size_t kept_bytes;
 } lk_node_use;
 
 /*  A session that the own leader does not hear any more. */

@@ -17,6 +17,12 @@ lk_leader_fill_status (lk_leader *lead, lk_node_status *status)
     status->waited_for = lead->table.waited_names;
 }
 
+lk_use
+lk_leader_find_kept (const lk_leader *lead, const char *zone)
+{
+    return lk_uses_find (&lead->table.kept, zone);
+}
+
 bool
 lk_leader_next_ticket (lk_leader *lead, size_t *cursor, lk_ticket *ticket)
 {

@@ -78,7 +78,7 @@ void lk_node_each_asked (const lk_node *self, uint32_t app,
 bool lk_node_next_own (const lk_node *self, const void **place,
                        lk_node_own *own);
 
-/*  How much is asked for on this host in that zone, "" by default. */
+/*  How much that zone has, "" by default. */
 lk_node_use lk_node_find_use (const lk_node *self, const char *zone);
 
 /*  The rest of the duration of a ticket, as its home counts it, or as

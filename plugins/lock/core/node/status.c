@@ -112,7 +112,13 @@ lk_node_find_demand (const lk_node *node, uint64_t serial,
 lk_node_use
 lk_node_find_use (const lk_node *node, const char *zone)
 {
-    return lk_proxy_find_use (&node->proxy, zone);
+    lk_node_use use = lk_proxy_find_use (&node->proxy, zone);
+    const lk_use kept = lk_leader_find_kept (&node->leader, zone);
+    if (kept.locks > use.kept) {
+        use.kept = kept.locks;
+        use.kept_bytes = kept.bytes;
+    }
+    return use;
 }
 
 bool

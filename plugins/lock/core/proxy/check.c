@@ -7,12 +7,12 @@
 #include "asker.h"
 #include "demand.h"
 #include "set.h"
-#include "uses.h"
 #include "util/assert.h"
 
 /*  Of all requests. */
 typedef struct {
     size_t requests, named, lingering, settled, unlocking, names_size, members;
+    size_t kept;
 } sums;
 
 /*  -------------------------------------------------------- a request */
@@ -75,6 +75,7 @@ count (sums *self, const lk_demand *demand)
     self->unlocking += demand->tell_unlocked;
     self->names_size += demand->ticket.object.size;
     self->members += demand->set != NULL;
+    self->kept += demand->ticket.kept;
 }
 
 /*  -------------------------------------------------------- a set */
@@ -128,7 +129,8 @@ check_all (const lk_proxy *proxy)
     LK_ASSERT (all.unlocking == proxy->unlocking);
     LK_ASSERT (all.names_size == proxy->names_size);
     LK_ASSERT (all.members == members);
-    LK_ASSERT (lk_use_sum (proxy) == all.requests);
+    LK_ASSERT (lk_uses_sum (&proxy->uses) == all.requests - all.kept);
+    LK_ASSERT (lk_uses_sum (&proxy->kept) == all.kept);
     check_askers (proxy);
 }
 

@@ -9,7 +9,6 @@
 #include "asker.h"
 #include "demand_maps.h"
 #include "proxy_private.h"
-#include "uses.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -90,6 +89,12 @@ lk_demand_is_far (const lk_demand *demand)
 
 /*  -------------------------------------------------------- life */
 
+static lk_uses *
+uses_of (lk_proxy *proxy, const lk_demand *demand)
+{
+    return demand->ticket.kept ? &proxy->kept : &proxy->uses;
+}
+
 static void
 free_asked (lk_demand *demand)
 {
@@ -109,11 +114,11 @@ lk_demand_clear_all (lk_proxy *proxy)
             lk_asker_leave (proxy, demand);
         }
         link_out (proxy, demand);
-        lk_use_leave (proxy, demand);
         free_asked (demand);
     }
     lk_askers_clear (proxy);
-    lk_uses_clear (proxy);
+    lk_uses_clear (&proxy->uses);
+    lk_uses_clear (&proxy->kept);
     lk_heap_clear (&proxy->ends);
 }
 
@@ -138,11 +143,21 @@ lk_demand_new (lk_proxy *proxy, lk_demand_state state, uint64_t serial,
     demand->turn.until_ms = INT64_MAX;
     demand->sent_ms = LK_LONG_AGO;
     proxy->names_size += object.size;
-    lk_use_join (proxy, demand);
+    lk_uses_add (uses_of (proxy, demand), demand->ticket.object);
     link_in (proxy, demand);
     lk_index_add (&proxy->serials, &demand->by_serial);
     lk_demand_map_in (proxy, demand);
     return demand;
+}
+
+void
+lk_demand_learn_kept (lk_proxy *proxy, lk_demand *demand, bool kept)
+{
+    if (demand->ticket.kept != kept) {
+        lk_uses_take (uses_of (proxy, demand), demand->ticket.object);
+        demand->ticket.kept = kept;
+        lk_uses_add (uses_of (proxy, demand), demand->ticket.object);
+    }
 }
 
 void
@@ -176,7 +191,7 @@ lk_demand_remove (lk_proxy *proxy, lk_demand *demand)
     lk_index_remove (&proxy->serials, &demand->by_serial);
     lk_heap_take (&proxy->ends, demand);
     proxy->names_size -= demand->ticket.object.size;
-    lk_use_leave (proxy, demand);
+    lk_uses_take (uses_of (proxy, demand), demand->ticket.object);
     free_asked (demand);
 }
 

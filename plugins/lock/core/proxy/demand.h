@@ -52,6 +52,9 @@ void lk_demand_ask_no_more (lk_proxy *proxy, lk_demand *demand);
 void lk_demand_hold_back (lk_proxy *proxy, lk_demand *demand, uint64_t after);
 void lk_demand_let_go (lk_proxy *proxy, lk_demand *demand);
 
+/*  Whether it is static and kept: then its leaders count it. */
+void lk_demand_learn_kept (lk_proxy *proxy, lk_demand *demand, bool kept);
+
 /*  That is its key now. */
 void lk_demand_learn_key (lk_proxy *proxy, lk_demand *demand, uint64_t key);
 

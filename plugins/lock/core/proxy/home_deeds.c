@@ -17,7 +17,7 @@
 static void
 hold (lk_proxy *proxy, lk_demand *demand, const lk_msg_reply *reply)
 {
-    demand->ticket.kept = reply->kept;
+    lk_demand_learn_kept (proxy, demand, reply->kept);
     lk_demand_ask_no_more (proxy, demand);
     lk_demand_enter (proxy, demand, LK_DEMAND_HELD);
     lk_demand_tell_locked (proxy, demand);

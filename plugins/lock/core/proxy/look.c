@@ -69,6 +69,17 @@ lk_proxy_next_own (const lk_proxy *proxy, const void **place, lk_node_own *own)
     return true;
 }
 
+lk_node_use
+lk_proxy_find_use (const lk_proxy *proxy, const char *zone)
+{
+    const lk_use use = lk_uses_find (&proxy->uses, zone);
+    const lk_use kept = lk_uses_find (&proxy->kept, zone);
+    return (lk_node_use) {.locks = use.locks,
+                          .bytes = use.bytes,
+                          .kept = kept.locks,
+                          .kept_bytes = kept.bytes};
+}
+
 bool
 lk_proxy_has_request (const lk_proxy *proxy, uint32_t app, uint64_t serial)
 {

@@ -11,6 +11,7 @@
 #include "outcomes.h"
 #include "proxy.h"
 #include "registration.h"
+#include "uses.h"
 #include "util/heap.h"
 #include "util/index.h"
 #include "util/map.h"
@@ -95,7 +96,6 @@ typedef struct lk_demand {
     struct lk_demand *next;
     struct lk_asker_address *address; /* the owner's */
     struct lk_asker *asker;
-    struct lk_use *use;             /* of its zone */
     struct lk_demand *sibling_prev; /* of the same application */
     struct lk_demand *sibling_next;
     lk_command command;
@@ -171,13 +171,13 @@ struct lk_proxy {
     lk_index askers;    /* by their numbers */
     lk_heap ends;       /* by when a wait, duration or linger ends, or before */
     lk_demand *list[LK_LISTS];
-    size_t names_size;       /* bytes of all that is asked for */
-    struct lk_use *uses;     /* map, by zone */
-    struct lk_use *last_use; /* of the last request; NULL */
-    size_t settled;          /* neither asked for nor given back */
-    struct lk_set *sets;     /* map */
-    lk_heap set_ends;        /* by when a wait or duration ends */
-    bool is_behind;          /* not all that was due could be sent at once */
+    size_t names_size;   /* bytes of all that is asked for */
+    lk_uses uses;        /* by zone: requests, but for those ... */
+    lk_uses kept;        /* ... for static locks that are kept */
+    size_t settled;      /* neither asked for nor given back */
+    struct lk_set *sets; /* map */
+    lk_heap set_ends;    /* by when a wait or duration ends */
+    bool is_behind;      /* not all that was due could be sent at once */
     lk_registrations far;
     size_t unlocking; /* whose applications wait for UNLOCKED */
     uint64_t last_serial;

@@ -15,7 +15,7 @@
 /*  Of all queues, or of one. */
 typedef struct {
     size_t tickets, active, waiters, lenient, readers;
-    size_t names, names_size, waited_names, noted;
+    size_t names, names_size, waited_names, noted, kept;
 } sums;
 
 /*  -------------------------------------------------------- a queue */
@@ -100,6 +100,7 @@ count (sums *self, const lk_entry *entry)
     self->lenient += part_of (entry) == ACTIVE && entry->lenient;
     self->waiters += waits;
     self->readers += waits && entry->type == LK_SHARED;
+    self->kept += entry->kept;
 }
 
 static void
@@ -129,6 +130,7 @@ check_queue (const lk_table *table, const lk_queue *queue, sums *all)
     all->names++;
     all->names_size += queue->size;
     all->noted += queue->is_noted;
+    all->kept += own.kept;
 }
 
 /*  -------------------------------------------------------- all of them */
@@ -198,6 +200,7 @@ check_tickets (const lk_table *table)
     LK_ASSERT (all.waited_names == table->waited_names);
     LK_ASSERT (all.names_size == table->names_size);
     LK_ASSERT (all.noted == table->waited_for.count);
+    LK_ASSERT (all.kept == lk_uses_sum (&table->kept));
     check_groups (table);
     check_owners (table);
     check_sums (table);

@@ -192,6 +192,27 @@ make_entry (const lk_ticket *ticket, int64_t now_ms)
     return entry;
 }
 
+/*  For its session, or else for its zone. */
+static void
+count (lk_table *self, lk_entry *entry)
+{
+    if (entry->kept) {
+        lk_uses_add (&self->kept, lk_entry_object (entry));
+    } else {
+        lk_group_count (entry);
+    }
+}
+
+static void
+uncount (lk_table *self, lk_entry *entry)
+{
+    if (entry->kept) {
+        lk_uses_take (&self->kept, lk_entry_object (entry));
+    } else {
+        lk_group_uncount (entry);
+    }
+}
+
 lk_entry *
 lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 {
@@ -208,9 +229,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     entry->owner = lk_owner_join (self, ticket);
     lk_group_join (self, entry, ticket->request);
     lk_far_join (self, entry, &ticket->remote);
-    if (!entry->kept) {
-        lk_group_count (entry);
-    }
+    count (self, entry);
     self->count++;
     self->tickets[queue->lot]++;
     put_in_queue (self, entry);
@@ -237,9 +256,7 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     self->vital |= entry->kept;
     lk_unsaved_add (self, entry);
     note_shared (self, entry);
-    if (!entry->kept) {
-        lk_group_uncount (entry);
-    }
+    uncount (self, entry);
     sum_all (self, entry, LESS);
     self->count--;
     self->tickets[entry->queue->lot]--;
@@ -325,6 +342,7 @@ lk_entry_keep (lk_table *self, lk_entry *entry)
         entry->unproved = false;
         lk_entry_put (self, entry);
         lk_group_uncount (entry);
+        lk_uses_add (&self->kept, lk_entry_object (entry));
     }
 }
 

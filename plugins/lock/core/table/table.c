@@ -132,6 +132,7 @@ lk_table_clear (lk_table *self)
         free_queues (&self->queues[lot]);
     }
     free_links (&self->owners);
+    lk_uses_clear (&self->kept);
     lk_heap_clear (&self->audits);
     lk_heap_clear (&self->timed);
     lk_free (self->going);

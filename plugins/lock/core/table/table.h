@@ -12,6 +12,7 @@
 #define LK_TABLE_H
 
 #include "decree.h"
+#include "uses.h"
 #include "util/heap.h"
 #include "util/index.h"
 #include "util/map.h"
@@ -158,6 +159,7 @@ typedef struct {
     size_t names_size;    /* bytes of their objects' keys */
     size_t waiters;       /* tickets that wait and have a number, */
     size_t waited_names;  /* and the objects that they wait for */
+    lk_uses kept;         /* kept tickets, by zone */
     size_t tickets[LK_LOTS];                     /* ... by lot */
     uint64_t gone[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* sessions up to it are
                                                     over, says that home */
