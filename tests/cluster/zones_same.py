@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from zones_world import CASES, HANG_S, Cluster, check, issue, pair
+from zones_world import CASES, HANG_S, Cluster, await_, check, issue, pair
 
 SEED = int(os.environ.get("SEED", random.randrange(10**9)))
 COUNT = int(os.environ.get("COUNT", "30"))
@@ -25,6 +25,8 @@ HEX = re.compile("[0-9a-f]{16}")
 TIMES = {"left", "as_of", "sent", "credential_left", "requests", "pid"}
 LEAKS = re.compile("h[23]|blue|z[12]|neighbour|Neighbour|secret")
 LEASES = 2**40          # serials of what is no part of a script
+SET = 128               # names of a set at most
+MANY = 410              # such sets of others: more than a list looks at
 VARYING = set()         # with what is being given back
 ORDERED = {"events"}    # all else is in the order of some table
 
@@ -56,6 +58,12 @@ def shown(message):
     return json.dumps([message.command, message.sender, message.to,
                        message.serial, masked(body), message.ttl],
                       sort_keys=True)
+
+
+def set_of(name, first):
+    """Fields of a LOCK of so many names."""
+    return {"wait": -1, "pid": 4711, "locks": [
+        {"object": f"{name}-{number}"} for number in range(first, first + SET)]}
 
 
 class Teller:
@@ -243,6 +251,19 @@ def play(tell):
         tell.say(command, {})
 
 
+def play_long(tell):
+    """A list in several answers, and what each tells to ask on with."""
+    for first in range(0, 10 * SET, SET):
+        tell.say("LOCK", set_of("long", first))
+    cursor, pages = 0, 0
+    while cursor >= 0 and pages < 20:
+        serial = tell.say("LOCKLIST", {"cursor": cursor})
+        answer = json.loads((tell.told.get(serial) or ["[0, 0, 0, 0, {}]"])[0])
+        cursor = answer[4].get("cursor", -1)
+        pages += 1
+    check(f"a long list has an end: {pages} answers", 3 <= pages < 20)
+
+
 #   ------------------------------------------------------------ any message
 
 COMMANDS = ["LOCK"] * 8 + ["UNLOCK"] * 8 + [
@@ -323,7 +344,7 @@ class Others:
 
     def __init__(self, cluster):
         self.is_over = False
-        self.count = 0
+        self.count = self.sets = 0
         self.cluster = cluster
         self.threads = [threading.Thread(
             target=self.work, args=who, daemon=True) for who in
@@ -331,6 +352,17 @@ class Others:
                          ("z2", "h1"))]
         for thread in self.threads:
             thread.start()
+        before = -1
+        while before < self.sets < MANY:
+            before = self.sets
+            await_(lambda: self.sets > before)
+
+    def fill(self, one):
+        """More locks than are looked at for an answer."""
+        while self.sets < MANY and one.await_("LOCKED", serial=one.ask(
+                "LOCK", **set_of("secret", self.sets * SET))):
+            self.sets += 1
+            one.lease()
 
     def work(self, zone, host):
         """Locks, lists and gives back."""
@@ -338,6 +370,8 @@ class Others:
                                 "neighbour")
         one.register(wait_s=0.05)
         dice = random.Random(zone + host)
+        if host == "h2":
+            self.fill(one)
         while not self.is_over:
             held = one.lock(dice.choice(OBJECTS + ["a", "secret"]), wait=0)
             for command in ("LOCKLIST", "LOCKHISTORY"):
@@ -414,6 +448,9 @@ def main():
         here, there = play_both(clusters, role, play)
         compare(f"{role}, a script", here, there)
         known |= fields_of(here)
+    here, there = play_both(clusters, "user", play_long)
+    compare("a long list", here, there)
+    known |= fields_of(here)
     VARYING.update(("locks", "bytes"))
     here, there = play_both(clusters, "operator", lambda tell: say_anything(
         tell, SEED, COUNT, RACING))
@@ -432,6 +469,7 @@ def main():
           fields_of(there) <= known, sorted(fields_of(there) - known))
     others.close()
     check("others were busy", others.count > 10, others.count)
+    check("and have many locks", others.sets == MANY, others.sets)
     return CASES["bad"] > 0
 
 

@@ -266,6 +266,18 @@ lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket)
 }
 
 bool
+lk_node_next_ticket_in (lk_node *self, const char *zone, size_t *cursor,
+                        lk_ticket *ticket)
+{
+    while (lk_node_next_ticket (self, cursor, ticket)) {
+        if (strcmp (ticket->object.data, zone) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
 lk_node_next_ticket_of (lk_node *self, lk_name object, size_t *cursor,
                         lk_ticket *ticket)
 {

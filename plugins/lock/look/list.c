@@ -20,9 +20,9 @@
 #include <string.h>
 
 #define LIST_COUNT_MAX 500         /* tickets in one answer */
-#define LOOKED_AT_MAX 50000        /* tickets for one answer */
+#define LOOKED_AT_MAX 50000        /* tickets for one answer; not of a zone */
 #define LIST_SIZE_MAX (512 * 1024) /* bytes, about */
-#define ROW_SIZE 600               /* of a ticket without its names, at most */
+#define ROW_SIZE 600               /* of a ticket but for its own names */
 #define BYTE_SIZE 6                /* of a name's byte in JSON, at most */
 #define OWNERS_MAX 500
 
@@ -107,13 +107,29 @@ add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket)
     lk_message_add_row (list, "tickets", &row);
 }
 
-/*  Of one object, if there is one. */
+/*  Of one object, if there is one. Those of the default zone, which knows that
+ *  there are others, are looked for among all. */
 static bool
-next_ticket (lk_lockd *self, lk_name key, size_t *cursor, lk_ticket *ticket)
+next_ticket (lk_lockd *self, const lk_view *view, lk_name key, size_t *cursor,
+             lk_ticket *ticket)
 {
     return key.size > 0
                ? lk_node_next_ticket_of (self->node, key, cursor, ticket)
-               : lk_node_next_ticket (self->node, cursor, ticket);
+           : view->all_zones || view->zone[0] == '\0'
+               ? lk_node_next_ticket (self->node, cursor, ticket)
+               : lk_node_next_ticket_in (self->node, view->zone, cursor,
+                                         ticket);
+}
+
+/*  Whatever its host is called: where an answer ends is to tell nothing of
+ *  that. */
+static size_t
+row_size (const lk_ticket *ticket)
+{
+    const char *at = memchr (ticket->owner.data, '@', ticket->owner.size);
+    const size_t owner =
+        at ? (size_t) (at - ticket->owner.data) : ticket->owner.size;
+    return ROW_SIZE + BYTE_SIZE * ((size_t) ticket->object.size + owner);
 }
 
 /*  From `cursor` on, until the answer is large enough, or the search long. */
@@ -123,13 +139,11 @@ add_tickets (lk_lockd *self, lk_message *list, const lk_view *view, lk_name key,
 {
     lk_ticket ticket;
     size_t size = 0, count = 0, looked_at = 0;
-    while (next_ticket (self, key, &cursor, &ticket)) {
+    while (next_ticket (self, view, key, &cursor, &ticket)) {
         looked_at++;
         if (lk_lockd_shows (view, ticket.object)) {
             add_ticket (self, list, &ticket);
-            size +=
-                ROW_SIZE
-                + BYTE_SIZE * ((size_t) ticket.object.size + ticket.owner.size);
+            size += row_size (&ticket);
             count++;
         }
         if (count == LIST_COUNT_MAX || size > LIST_SIZE_MAX

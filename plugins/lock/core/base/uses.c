@@ -19,9 +19,8 @@ struct lk_zone_count {
     char zone[];
 };
 
-/*  The part ahead of the first NUL; a name without any is of none. */
-static size_t
-zone_size (lk_name key)
+size_t
+lk_uses_zone_size (lk_name key)
 {
     const char *end = memchr (key.data, '\0', key.size);
     return end ? (size_t) (end - key.data) : 0;
@@ -54,7 +53,7 @@ need (lk_uses *self, const char *zone, size_t size)
 void
 lk_uses_add (lk_uses *self, lk_name key)
 {
-    struct lk_zone_count *it = need (self, key.data, zone_size (key));
+    struct lk_zone_count *it = need (self, key.data, lk_uses_zone_size (key));
     self->last = it;
     it->use.locks++;
     it->use.bytes += key.size;
@@ -74,7 +73,7 @@ forget (lk_uses *self, struct lk_zone_count *it)
 void
 lk_uses_take (lk_uses *self, lk_name key)
 {
-    struct lk_zone_count *it = find (self, key.data, zone_size (key));
+    struct lk_zone_count *it = find (self, key.data, lk_uses_zone_size (key));
     it->use.locks--;
     it->use.bytes -= key.size;
     if (it->use.locks == 0 && HASH_COUNT (self->zones) > IDLE_MAX) {

@@ -25,6 +25,10 @@ typedef struct {
     struct lk_zone_count *last;  /* of the last lock; NULL */
 } lk_uses;
 
+/*  Bytes of the zone at the begin of a key: the part ahead of the first NUL; a
+ *  key without any is of the default zone, which has none. */
+size_t lk_uses_zone_size (lk_name key);
+
 /*  One more lock of that key; one that was added is over. */
 void lk_uses_add (lk_uses *self, lk_name key);
 void lk_uses_take (lk_uses *self, lk_name key);

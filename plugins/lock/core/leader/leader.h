@@ -195,6 +195,8 @@ void lk_leader_learn_releases (lk_leader *lead, const lk_release *releases,
 void lk_leader_fill_status (lk_leader *lead, lk_node_status *status);
 lk_use lk_leader_find_kept (const lk_leader *lead, const char *zone);
 bool lk_leader_next_ticket (lk_leader *lead, size_t *cursor, lk_ticket *ticket);
+bool lk_leader_next_ticket_in (lk_leader *lead, const char *zone,
+                               size_t *cursor, lk_ticket *ticket);
 bool lk_leader_next_ticket_of (lk_leader *lead, lk_name object, size_t *cursor,
                                lk_ticket *ticket);
 bool lk_leader_next_wait (const lk_leader *lead, const void **place,

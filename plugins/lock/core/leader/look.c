@@ -7,6 +7,8 @@
 #include "leader_private.h"
 #include "walk.h"
 
+#include <string.h>
+
 void
 lk_leader_fill_status (lk_leader *lead, lk_node_status *status)
 {
@@ -23,10 +25,11 @@ lk_leader_find_kept (const lk_leader *lead, const char *zone)
     return lk_uses_find (&lead->table.kept, zone);
 }
 
-bool
-lk_leader_next_ticket (lk_leader *lead, size_t *cursor, lk_ticket *ticket)
+static bool
+next_ticket (lk_leader *lead, const lk_zoned *zone, size_t *cursor,
+             lk_ticket *ticket)
 {
-    const lk_entry *entry = lk_walk_next (&lead->table, cursor);
+    const lk_entry *entry = lk_walk_next (&lead->table, zone, cursor);
     if (!entry) {
         return false;
     }
@@ -36,21 +39,37 @@ lk_leader_next_ticket (lk_leader *lead, size_t *cursor, lk_ticket *ticket)
 }
 
 bool
+lk_leader_next_ticket (lk_leader *lead, size_t *cursor, lk_ticket *ticket)
+{
+    return next_ticket (lead, NULL, cursor, ticket);
+}
+
+bool
+lk_leader_next_ticket_in (lk_leader *lead, const char *zone, size_t *cursor,
+                          lk_ticket *ticket)
+{
+    const lk_zoned *found = lk_zoned_find (&lead->table, zone, strlen (zone));
+    return found && next_ticket (lead, found, cursor, ticket);
+}
+
+bool
 lk_leader_next_ticket_of (lk_leader *lead, lk_name object, size_t *cursor,
                           lk_ticket *ticket)
 {
-    const size_t begin = lk_walk_to (object);
+    const lk_zoned *zone =
+        lk_zoned_find (&lead->table, object.data, lk_uses_zone_size (object));
+    const size_t begin = lk_walk_to (zone, object);
     if (*cursor < begin) {
         *cursor = begin;
     }
-    const lk_entry *entry = lk_walk_next (&lead->table, cursor);
-    while (entry && lk_walk_is_at (entry, begin)) {
+    const lk_entry *entry = lk_walk_next (&lead->table, zone, cursor);
+    while (entry && lk_walk_is_at (zone, entry, begin)) {
         if (lk_queue_is_of (entry->queue, object)) {
             *ticket = lk_entry_ticket (entry);
             ticket->age_ms = lk_entry_age (entry, lead->core->now_ms);
             return true;
         }
-        entry = lk_walk_next (&lead->table, cursor);
+        entry = lk_walk_next (&lead->table, zone, cursor);
     }
     return false;
 }
@@ -66,8 +85,8 @@ lk_leader_next_wait (const lk_leader *lead, const void **place,
         if (!link) {
             return false;
         }
-    } while (!((const lk_waited *) link)->queue->waiting);
-    const lk_queue *queue = ((const lk_waited *) link)->queue;
+    } while (!((const lk_noted *) link)->queue->waiting);
+    const lk_queue *queue = ((const lk_noted *) link)->queue;
     *place = link;
     *wait = (lk_node_wait) {.object = {queue->key, queue->size},
                             .holders = queue->active};

@@ -71,6 +71,13 @@ lk_node_next_ticket (lk_node *node, size_t *cursor, lk_ticket *ticket)
 }
 
 bool
+lk_node_next_ticket_in (lk_node *node, const char *zone, size_t *cursor,
+                        lk_ticket *ticket)
+{
+    return lk_leader_next_ticket_in (&node->leader, zone, cursor, ticket);
+}
+
+bool
 lk_node_next_ticket_of (lk_node *node, lk_name object, size_t *cursor,
                         lk_ticket *ticket)
 {

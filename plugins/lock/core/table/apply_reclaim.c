@@ -104,7 +104,7 @@ lk_apply_open (lk_table *self, uint8_t home, lk_notices *notices)
     self->open_ms[home] = self->now_ms;
     const lk_index_link *link = lk_index_first (&self->waited_for);
     for (; link; link = lk_index_next (&self->waited_for, link)) {
-        lk_queue *queue = ((const lk_waited *) link)->queue;
+        lk_queue *queue = ((const lk_noted *) link)->queue;
         if (lk_queue_home (self, queue) == home
             && (queue->waiting || lk_queue_upgrade (queue))) {
             lk_queues_add (&waited_for, queue);

@@ -11,11 +11,12 @@
 #include "grant.h"
 #include "table.h"
 #include "util/assert.h"
+#include "zoned.h"
 
 /*  Of all queues, or of one. */
 typedef struct {
     size_t tickets, active, waiters, lenient, readers;
-    size_t names, names_size, waited_names, noted, kept;
+    size_t names, names_size, waited_names, noted, kept, zoned;
 } sums;
 
 /*  -------------------------------------------------------- a queue */
@@ -131,6 +132,7 @@ check_queue (const lk_table *table, const lk_queue *queue, sums *all)
     all->names_size += queue->size;
     all->noted += queue->is_noted;
     all->kept += own.kept;
+    all->zoned += lk_uses_zone_size ((lk_name) {queue->key, queue->size}) > 0;
 }
 
 /*  -------------------------------------------------------- all of them */
@@ -179,6 +181,25 @@ check_owners (const lk_table *table)
     LK_ASSERT (tickets == table->count);
 }
 
+/*  All that are not of the default zone, each in its own. */
+static void
+check_zones (const lk_table *table, size_t queues)
+{
+    for (const lk_zoned *zone = table->zones; zone; zone = zone->hh.next) {
+        const lk_index_link *link = lk_index_first (&zone->queues);
+        for (; link; link = lk_index_next (&zone->queues, link)) {
+            const lk_queue *queue = ((const lk_noted *) link)->queue;
+            const size_t size =
+                lk_uses_zone_size ((lk_name) {queue->key, queue->size});
+            LK_ASSERT (lk_zoned_find (table, queue->key, size) == zone);
+        }
+        LK_ASSERT (zone->queues.count > 0 || zone == table->last_zone);
+        LK_ASSERT (zone->queues.count <= queues);
+        queues -= zone->queues.count;
+    }
+    LK_ASSERT (queues == 0);
+}
+
 static void
 check_sums (const lk_table *table)
 {
@@ -203,6 +224,7 @@ check_tickets (const lk_table *table)
     LK_ASSERT (all.kept == lk_uses_sum (&table->kept));
     check_groups (table);
     check_owners (table);
+    check_zones (table, all.zoned);
     check_sums (table);
 }
 

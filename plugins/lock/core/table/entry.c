@@ -10,9 +10,11 @@
 #include "far.h"
 #include "grant.h"
 #include "group.h"
+#include "noted.h"
 #include "owner.h"
 #include "unsaved.h"
 #include "util/hash.h"
+#include "zoned.h"
 
 #include <string.h>
 
@@ -97,6 +99,7 @@ need_queue (lk_table *self, lk_name object)
         queue->hash = (uint32_t) hash;
         queue->lot = (uint8_t) (hash % LK_LOTS);
         lk_index_add (&self->queues[queue->lot], &queue->link);
+        lk_zoned_join (self, queue);
         self->names_size += object.size;
     }
     return queue;
@@ -108,22 +111,9 @@ void
 lk_queue_note (lk_table *self, lk_queue *queue)
 {
     if (!queue->is_noted && (queue->waiting || lk_queue_upgrade (queue))) {
-        lk_waited *waited = lk_alloc (sizeof *waited);
-        waited->queue = queue;
         queue->is_noted = true;
-        lk_index_add (&self->waited_for, &waited->link);
+        lk_noted_add (&self->waited_for, queue);
     }
-}
-
-static void
-forget_waited (lk_table *self, const lk_queue *queue)
-{
-    lk_index_link *link = lk_index_find (&self->waited_for, queue->hash);
-    while (((lk_waited *) link)->queue != queue) {
-        link = link->next;
-    }
-    lk_index_remove (&self->waited_for, link);
-    lk_free (link);
 }
 
 static bool
@@ -161,8 +151,9 @@ leave_queue (lk_table *self, lk_entry *entry)
         return queue;
     }
     if (queue->is_noted) {
-        forget_waited (self, queue);
+        lk_noted_remove (&self->waited_for, queue);
     }
+    lk_zoned_leave (self, queue);
     lk_index_remove (&self->queues[queue->lot], &queue->link);
     self->names_size -= queue->size;
     lk_queue_destroy (queue);

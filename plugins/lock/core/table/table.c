@@ -9,6 +9,7 @@
 #include "entry.h"
 #include "far.h"
 #include "grant.h"
+#include "noted.h"
 
 #include <string.h>
 
@@ -19,12 +20,6 @@ static uint32_t
 hash_in_lot (const lk_index_link *link)
 {
     return ((const lk_queue *) link)->hash >> LK_LOT_BITS;
-}
-
-static uint32_t
-hash_of_waited (const lk_index_link *link)
-{
-    return ((const lk_waited *) link)->queue->hash;
 }
 
 static uint32_t
@@ -60,7 +55,7 @@ lk_table_init (lk_table *self)
     for (size_t lot = 0; lot < LK_LOTS; lot++) {
         lk_index_init (&self->queues[lot], hash_in_lot);
     }
-    lk_index_init (&self->waited_for, hash_of_waited);
+    lk_noted_init (&self->waited_for);
     lk_index_init (&self->fars, hash_of_far);
     lk_index_init (&self->owners, hash_of_owner);
     lk_heap_init (&self->audits, place_in_audits);
@@ -121,6 +116,17 @@ free_links (lk_index *links)
     }
 }
 
+static void
+free_zones (lk_table *self)
+{
+    lk_zoned *zone, *next_zone;
+    HASH_ITER (hh, self->zones, zone, next_zone) {
+        HASH_DEL (self->zones, zone);
+        free_links (&zone->queues);
+        lk_free (zone);
+    }
+}
+
 void
 lk_table_clear (lk_table *self)
 {
@@ -128,6 +134,7 @@ lk_table_clear (lk_table *self)
     free_groups (self);
     (void) lk_index_clear (&self->fars); /* its links are the entries' own */
     free_links (&self->waited_for);
+    free_zones (self);
     for (size_t lot = 0; lot < LK_LOTS; lot++) {
         free_queues (&self->queues[lot]);
     }

@@ -23,6 +23,7 @@
 typedef struct lk_entry lk_entry;
 typedef struct lk_queue lk_queue;
 typedef struct lk_group lk_group;
+typedef struct lk_zoned lk_zoned;
 typedef struct lk_holders lk_holders;
 
 /*  A table keeps its queues in lots, by the hashes of the objects' keys modulo
@@ -130,11 +131,19 @@ struct lk_queue {
     char key[];
 };
 
-/*  A queue that somebody waits in, or waited in once. */
+/*  A queue in an index of some of them: noted.h. */
 typedef struct {
-    lk_index_link link; /* in the table's index, by the queue's hash */
+    lk_index_link link; /* by the queue's hash */
     lk_queue *queue;
-} lk_waited;
+} lk_noted;
+
+/*  A zone that has tickets, but for the default one: zoned.h. */
+struct lk_zoned {
+    lk_index queues; /* of lk_noted */
+    UT_hash_handle hh;
+    size_t size; /* of its name, which is no text */
+    char name[];
+};
 
 /*  A proxy's session that has tickets. */
 struct lk_group {
@@ -149,7 +158,10 @@ struct lk_group {
 typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
     lk_index queues[LK_LOTS];
-    lk_index waited_for; /* every queue that somebody waits in, and others */
+    lk_index waited_for; /* every queue that somebody waits in, and those that
+                            somebody waited in; of lk_noted */
+    lk_zoned *zones;     /* map, by name */
+    lk_zoned *last_zone; /* that was locked in, kept without tickets; NULL */
     lk_index fars;
     lk_index owners;
     lk_owner *last_owner; /* that was looked for, kept without tickets; NULL */
@@ -189,9 +201,10 @@ typedef struct {
     size_t listed;          /* so many of it */
     uint8_t listed_lots;
     lk_entry *walked; /* the last of a walk, if nothing changed since */
-    size_t walked_to; /* ... and its cursor then */
-    bool vital;       /* the operation that is applied changes what is kept */
-    bool saves;       /* what changes is noted: unsaved.h */
+    const lk_zoned *walked_in; /* ..., as walk.h has it */
+    size_t walked_to;          /* ... and its cursor then */
+    bool vital; /* the operation that is applied changes what is kept */
+    bool saves; /* what changes is noted: unsaved.h */
     lk_request_id *unsaved;
     size_t unsaved_count;
     size_t unsaved_room;

@@ -10,15 +10,16 @@
 #ifndef LK_WALK_H
 #define LK_WALK_H
 
-#include "table.h"
+#include "zoned.h"
 
-/*  The next ticket; NULL at the end. Begin with *cursor 0; what is in it is for
- *  this function alone, and less than 2^53. */
-lk_entry *lk_walk_next (lk_table *table, size_t *cursor);
+/*  The next ticket of a zone, NULL: of all; NULL at the end. Begin with *cursor
+ *  0; what is in it is for that walk alone, less than 2^53, and of a zone
+ *  depends on nothing but its tickets. */
+lk_entry *lk_walk_next (lk_table *table, const lk_zoned *zone, size_t *cursor);
 
 /*  The cursor of the first ticket of an object; and whether a ticket is still
  *  of its place in the walk. */
-size_t lk_walk_to (lk_name object);
-bool lk_walk_is_at (const lk_entry *entry, size_t cursor);
+size_t lk_walk_to (const lk_zoned *zone, lk_name object);
+bool lk_walk_is_at (const lk_zoned *zone, const lk_entry *entry, size_t cursor);
 
 #endif
