@@ -28,7 +28,8 @@ LEASES = 2**40          # serials of what is no part of a script
 SET = 128               # names of a set at most
 MANY = 410              # such sets of others: more than a list looks at
 VARYING = set()         # with what is being given back
-ORDERED = {"events"}    # all else is in the order of some table
+ORDERED = {"events", "tickets"}   # all else, and the tickets of its own host,
+                                # are in the order of some table
 
 
 def masked(value, name=""):
@@ -55,8 +56,11 @@ def shown(message):
     if message.command == "LOCKTOP":    # names of the last ten seconds
         body = dict(body, names=[row for row in body.get("names", [])
                                  if LEAKS.search(str(row))])
+    body = masked(body)
+    if body.get("own") is True:
+        body.get("tickets", []).sort(key=str)
     return json.dumps([message.command, message.sender, message.to,
-                       message.serial, masked(body), message.ttl],
+                       message.serial, body, message.ttl],
                       sort_keys=True)
 
 
@@ -405,6 +409,13 @@ def shows_others(tell):
             if LEAKS.search(told)]
 
 
+def rows_with_hosts(tell):
+    """Lists with an address in them: the host of a client is none of them."""
+    return [told for all_told in tell.told.values() for told in all_told
+            if re.match(r'\["LOCK(LIST|HISTORY|TOP)"', told)
+            and "@" in json.dumps(json.loads(told)[4])]
+
+
 def fields_of(tell):
     """Each field of each answer."""
     found = set()
@@ -443,11 +454,12 @@ def main():
     clusters = (Cluster(os.environ["ALONE"]),
                 Cluster(os.environ["LOCKKEEPER_SANDBOX"]))
     others = Others(clusters[1])
-    known = set()
+    known, addresses = set(), []
     for role in ("operator", "user", "observer"):
         here, there = play_both(clusters, role, play)
         compare(f"{role}, a script", here, there)
         known |= fields_of(here)
+        addresses += rows_with_hosts(there)
     here, there = play_both(clusters, "user", play_long)
     compare("a long list", here, there)
     known |= fields_of(here)
@@ -465,6 +477,8 @@ def main():
               if field[1].endswith(HIDDEN) and field[0] not in (
                   "READY", "SERVERS")]
     check("nor any field that tells of hosts", not hidden, hidden)
+    addresses += rows_with_hosts(there)
+    check("nor any address", not addresses, addresses[:1])
     check("nor any field that is not told alone",
           fields_of(there) <= known, sorted(fields_of(there) - known))
     others.close()
