@@ -289,6 +289,16 @@ class Locks(CarrierCase):
         self.say(1, "LOCKFAILED", entry.serial, error="timedout")
         self.assertEqual((entry.life, entry.error), (Life.CLOSED, "timedout"))
 
+    def test_refused_as_a_claim_is_not(self):
+        """a server that is busy, or reckons that the credential has ended,
+        refuses a request for good"""
+        self.registered(1)
+        for error in ("overloaded", "credential"):
+            entry = self.ask()
+            self.say(1, "LOCKFAILED", entry.serial, error=error)
+            self.assertEqual((entry.life, entry.error), (Life.CLOSED, error))
+            self.assertEqual(len(self.bodies("UNLOCK")), 1)
+
     def test_complaint(self):
         """INVALID, which has no registration, is of the present one"""
         self.registered(1)
@@ -435,6 +445,8 @@ class Kinds(CarrierCase):
             self.say(1, serial=entry.serial, **said)
             self.assertEqual((entry.life, entry.type, entry.error), (
                 Life.HELD, "shared", said.get("error", "invalid")))
+            (lock,) = self.carrier.roam.locks.values()
+            self.assertEqual(lock.turn, 0)  # it is not said again
         self.assertEqual(self.told(), [])
 
     def test_undone(self):
