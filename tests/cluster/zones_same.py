@@ -449,6 +449,27 @@ def play_both(clusters, role, act):
     return tellers
 
 
+def ask_of_another(cluster):
+    """One that is told of a lock of its zone on another host."""
+    one = cluster.come("red", "bob", "user", "h2", "elsewhere")
+    one.register(wait_s=0.05)
+    one.lock("at-h2")
+    keys = pair()
+    tell = Teller(cluster, issue("red", "alice", "operator", keys[0]), keys,
+                  "asker")
+    for command in ("LOCKTOP", "LOCKLIST", "LOCKHISTORY"):
+        serial = tell.say(command, {})
+        tell.await_said(serial, command)
+        check(f"{command} tells of another host's lock", any(
+            '"at-h2"' in told for told in tell.told.get(serial, [])),
+              tell.told.get(serial))
+    one.ask("LOCKGOODBYE")
+    one.lease()
+    one.close()
+    tell.close()
+    return tell
+
+
 def main():
     """All of it."""
     clusters = (Cluster(os.environ["ALONE"]),
@@ -473,11 +494,12 @@ def main():
     known |= fields_of(here)
     check("others' names are in no answer", not shows_others(there),
           shows_others(there)[:3])
-    hidden = [field for field in fields_of(there) | known
+    mixed = ask_of_another(clusters[1])
+    hidden = [field for field in fields_of(there) | fields_of(mixed) | known
               if field[1].endswith(HIDDEN) and field[0] not in (
                   "READY", "SERVERS")]
     check("nor any field that tells of hosts", not hidden, hidden)
-    addresses += rows_with_hosts(there)
+    addresses += rows_with_hosts(there) + rows_with_hosts(mixed)
     check("nor any address", not addresses, addresses[:1])
     check("nor any field that is not told alone",
           fields_of(there) <= known, sorted(fields_of(there) - known))
