@@ -281,6 +281,36 @@ START_TEST (lists_are_masked)
 }
 END_TEST
 
+/*  Where an answer ends does not tell how long the name of a host is. */
+START_TEST (lists_end_alike)
+{
+    static const char *const owners[] = {
+        "a@h1", "a@a-host-that-has-as-long-a-name-as-any-that-there-may-be"};
+    static char key[5 + 256] = "red";
+    static lk_ticket many[400];
+    size_t rows[2];
+    memset (key + 5, 'n', sizeof key - 5);
+    node.status.leads = true;
+    node.tickets = 400;
+    node.ticket = many;
+    report_who ("a@h1", "red", "ann", "user", 0);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 400; j++) {
+            many[j] = (lk_ticket) {
+                .request = {0, 3, j + 1},
+                .object = {key, sizeof key},
+                .owner = {owners[i], (uint16_t) strlen (owners[i])}};
+        }
+        ask_in_zone ("a@h1", "LOCKLIST", NULL);
+        rows[i] =
+            lk_message_item_count (only_sent ("a@h1", "LOCKLIST"), "tickets");
+        forget_sent ();
+    }
+    ck_assert_uint_lt (rows[0], 400);
+    ck_assert_uint_eq (rows[0], rows[1]);
+}
+END_TEST
+
 /*  Of processes of others nobody but an admin sees the command line. */
 START_TEST (command_lines)
 {
@@ -674,19 +704,13 @@ main (void)
         sets_are_in_the_zone,  what_a_zone_may_not_say,
     };
     const TTest *const looks[] = {
-        lists_of_zones,
-        lists_are_masked,
-        command_lines,
-        asks_a_leader,
-        no_leader_answers,
-        answers_others,
-        histories,
-        history_of_all_hosts,
-        top_of_all_hosts,
-        top_shows_no_others,
-        status_of_a_zone,
-        settings_without_zones,
-        sentences_are_masked,
+        lists_of_zones,         lists_are_masked,
+        lists_end_alike,        command_lines,
+        asks_a_leader,          no_leader_answers,
+        answers_others,         histories,
+        history_of_all_hosts,   top_of_all_hosts,
+        top_shows_no_others,    status_of_a_zone,
+        settings_without_zones, sentences_are_masked,
         credentials_end,
     };
     const TTest *const logs[] = {audits, refusals_are_few, what_is_lost};
