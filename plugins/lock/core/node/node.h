@@ -53,12 +53,12 @@ void lk_node_get_status (lk_node *self, lk_node_status *status);
  *  step. */
 bool lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket);
 
-/*  Likewise those of one zone, not the default one: what is told, in which
- *  order and with what in *cursor depends on that zone alone. */
+/*  Those of one zone, but for the default one: what is told, in which order and
+ *  with what in *cursor depends on that zone alone. */
 bool lk_node_next_ticket_in (lk_node *self, const char *zone, size_t *cursor,
                              lk_ticket *ticket);
 
-/*  Likewise those of one object: by its home, or by any leader. */
+/*  Those of one object, too: by its home, or by any leader. */
 bool lk_node_next_ticket_of (lk_node *self, lk_name object, size_t *cursor,
                              lk_ticket *ticket);
 
