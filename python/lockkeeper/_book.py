@@ -296,6 +296,12 @@ class Book:
                           else half_at + 1)
         self._weigh_danger(entry, now_ms)
 
+    def why_danger(self, entry: Entry) -> str:
+        """Of one that is in jeopardy; empty: not by the credential, of which
+        the lock service may tell ahead of us."""
+        by_service = entry.danger.said and entry.danger.why == "credential"
+        return "credential" if self._credential_ends or by_service else ""
+
     def _weigh_danger(self, entry: Entry, now_ms: int) -> None:
         danger = entry.danger
         in_danger = danger.said or danger.seen or danger.orphan \
@@ -616,8 +622,7 @@ class Book:
 
     def _do_warn(self, entry: Entry, _error: str, _now_ms: int) -> None:
         entry.danger.told = True
-        self._tell(entry, JEOPARDY,
-                   "credential" if self._credential_ends else "")
+        self._tell(entry, JEOPARDY, self.why_danger(entry))
 
     def _do_calm(self, entry: Entry, _error: str, _now_ms: int) -> None:
         entry.danger.told = False

@@ -285,10 +285,16 @@ class Session:
                                       timeout))
 
     def events(self) -> AsyncIterator[Event]:
-        """What happens to the locks of this session from now on, until it is
-        closed: ``async for event in session.events(): ...``"""
+        """What happens to the locks of this session from now on, and first
+        which of them are in jeopardy, until it is closed:
+        ``async for event in session.events(): ...``"""
         queue: "asyncio.Queue[Optional[Event]]" = asyncio.Queue()
         self._driver.check_alive()
+        book = self._driver.way.book
+        for lock in self._kept:
+            entry = lock._entry
+            if isinstance(lock, Waiting) and entry and lock.in_jeopardy:
+                queue.put_nowait(Event(JEOPARDY, lock, book.why_danger(entry)))
         self._queues.add(queue)
         return self._take_events(queue)
 

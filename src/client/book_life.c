@@ -484,13 +484,22 @@ undo (lk_lock *lock, lk_err error, int64_t now_ms)
 
 /*  -------------------------------------------------------- as it says */
 
+/*  The lock service may tell of the credential ahead of the book. */
+static lk_err
+why_danger (const lk_lock *lock)
+{
+    return lock->book->credential_ends
+                   || (lock->danger.said && lock->danger.why == LK_CREDENTIAL)
+               ? LK_CREDENTIAL
+               : LK_OK;
+}
+
 static void
 tell_danger (lk_lock *lock, bool danger)
 {
     lock->danger.told = danger;
     lk_book_tell (lock, danger ? LK_EVENT_JEOPARDY : LK_EVENT_SAFE,
-                  danger && lock->book->credential_ends ? LK_CREDENTIAL
-                                                        : LK_OK);
+                  danger ? why_danger (lock) : LK_OK);
 }
 
 static void

@@ -10,6 +10,7 @@ import time
 import unittest
 
 from lockkeeper import (Disconnected, LockLost, Misuse, TimedOut, aio)
+from lockkeeper._lease import now_ms
 
 from world import SANDBOX, cli, daemon
 
@@ -168,6 +169,21 @@ class Aio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(events, [("lost", lock, "forced")])
         await self.session.close()
         await asyncio.wait_for(listener, 60)
+
+    async def test_jeopardy(self):
+        """the end of a credential is told, to who listens later as well"""
+        book, early = self.session._driver.way.book, self.session.events()
+        async with self.session.lock(self.name) as lock:
+            book.set_credential(True, now_ms())
+            self.session._turn()
+            late = self.session.events()
+            book.set_credential(False, now_ms())
+            self.session._turn()
+            for source in (early, late):
+                for kind, reason in (("jeopardy", "credential"), ("safe", "")):
+                    event = await asyncio.wait_for(source.__anext__(), 60)
+                    self.assertEqual((event.kind, event.lock, event.reason),
+                                     (kind, lock, reason))
 
     async def test_blocked_loop(self):
         """held is honest although the loop does not run"""

@@ -337,12 +337,19 @@ END_TEST
 /*  -------------------------------------------------------- danger */
 
 static void
-say_danger (world *self, const lk_lock *lock, bool danger)
+say_danger_by (world *self, const lk_lock *lock, bool danger, const char *error)
 {
     lk_message *message = lk_message_new ("app@.", "LOCKJEOPARDY");
     lk_message_set_text (message, "object", "thing");
     lk_message_set_flag (message, "danger", danger);
+    lk_message_set_text (message, "error", error);
     deliver (self, message, lock->serial);
+}
+
+static void
+say_danger (world *self, const lk_lock *lock, bool danger)
+{
+    say_danger_by (self, lock, danger, "isolated");
 }
 
 START_TEST (danger_is_told)
@@ -430,6 +437,26 @@ START_TEST (a_static_lock_needs_no_page)
     lk_message_set_flag (message, "static", true);
     deliver (&w, message, lock->serial);
     expect_event (&w, LK_EVENT_GRANTED, lock, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
+/*  Which is told as such, whoever says so first. */
+START_TEST (danger_by_the_credential)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    say_danger_by (&w, lock, true, "credential");
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_CREDENTIAL);
+    lk_book_set_credential (w.book, true, w.now);
+    expect_no_event (&w);
+    say_danger_by (&w, lock, false, "credential");
+    expect_no_event (&w);
+    lk_book_set_credential (w.book, false, w.now);
+    expect_event (&w, LK_EVENT_SAFE, lock, LK_OK);
+    lk_book_set_credential (w.book, true, w.now);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_CREDENTIAL);
     tear_down (&w);
 }
 END_TEST
@@ -581,6 +608,7 @@ make_suite (void)
     tcase_add_test (kinds, lost_while_changing);
     tcase_add_test (kinds, refused_for_good_while_changing);
     tcase_add_test (kinds, danger_is_told);
+    tcase_add_test (kinds, danger_by_the_credential);
     tcase_add_test (kinds, danger_is_seen);
     tcase_add_test (kinds, a_page_that_cannot_be_read);
     tcase_add_test (kinds, a_static_lock_needs_no_page);
