@@ -155,7 +155,9 @@ typedef struct {
  *  its name: `len` bytes of any value, 1 to 4096, copied. FAILED comes at the
  *  latest 5 s after the wait is over, even if nobody answers. LK_INVALID: the
  *  name or the options make no sense. LK_REFUSED: the router refused us for
- *  good. Here and below *lock_p is NULL after anything but LK_OK.
+ *  good. LK_CREDENTIAL: servers refuse us until there is another credential;
+ *  FAILED comes with it, too, as soon as that is known. Here and below *lock_p
+ *  is NULL after anything but LK_OK.
  *
  *  While it is held the host prolongs it by itself, without end: nothing is to
  *  be renewed. When a duration is over the lock is LOST with LK_TIMEDOUT;

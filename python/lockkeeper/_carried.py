@@ -14,7 +14,7 @@ from typing import List
 
 from . import _letter
 from ._book import Book
-from ._entry import Deed, Entry
+from ._entry import Deed, Entry, Life
 from ._frame import Message
 from ._lease import Loan
 
@@ -71,6 +71,14 @@ class CarriedBook(Book):
         entry.danger.said = False
         self._look_at_lease(entry, now_ms)
         self._reconsider(entry)
+
+    def fail_asked(self, error: str, remark: str, now_ms: int) -> None:
+        """What waits fails for that reason, in those words, and is given
+        back."""
+        for entry in list(self._entries.values()):
+            if entry.life is Life.ASKED:
+                entry.remark = remark
+                self._occur(entry, "expired", error, now_ms)
 
     def lose(self, entry: Entry, error: str, now_ms: int) -> None:
         """It is held no more; without ``error``: by its time. A claim finds

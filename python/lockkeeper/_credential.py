@@ -123,6 +123,7 @@ class Renewal:
         self._ask_ms = FOREVER  # RENEW next; never: it cannot be renewed
         self._has_looked = False  # ahead of that RENEW
         self._is_refused = False  # by RENEW, or it is of no log-in
+        self._is_shown = False  # another one, whose end no server has said yet
 
     def begin(self, ends_ms: int, life_ms: int, may_renew: bool,
               lot: float) -> None:
@@ -132,6 +133,7 @@ class Renewal:
         if ends_ms == FOREVER:
             self._forget()
             return
+        self._is_shown = False
         if self.ends_ms != FOREVER and abs(ends_ms - self.ends_ms) <= _SAME_MS:
             return
         lead_ms = max(life_ms // _LIFE_PART, LEAD_MS)
@@ -160,7 +162,7 @@ class Renewal:
     def shown(self, now_ms: int) -> None:
         """The file has another one, which is shown to servers. Their READY
         says until when; nothing else is asked for until then."""
-        self._has_looked = False
+        self._has_looked, self._is_shown = False, True
         self._look_ms = now_ms + LOOK_MS
         if self._ask_ms != FOREVER:
             self._ask_ms = now_ms + ANSWER_MS
@@ -191,6 +193,10 @@ class Renewal:
         """When it cuts leases short: a little sooner than we know of its
         end."""
         return FOREVER if self.ends_ms == FOREVER else self.ends_ms - _SAME_MS
+
+    def has_ended(self, now_ms: int) -> bool:
+        """Whether it is over, and no other one was shown."""
+        return now_ms >= self.ends_ms and not self._is_shown
 
     def deadline(self, now_ms: int) -> int:
         """When something changes by itself."""

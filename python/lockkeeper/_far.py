@@ -58,7 +58,8 @@ class Far(Way):
         self._ends_ms = FOREVER  # the credential, as the server said last
         self._ends_soon = False  # as the book was told
         self._renew_serial = 0  # of the RENEW that is open
-        self._shown = ""  # line that servers were shown last
+        self._shown = self._servers.credential.line()  # by servers, last
+        self._is_over = False  # no server serves us, for want of a credential
 
     #   -------------------------------------------------------- questions
 
@@ -67,7 +68,7 @@ class Far(Way):
         """Nothing is granted without a lease: so it waits for the first one,
         if that comes soon."""
         current, now = self._roam.places.current, now_ms()
-        if self._ready_ms == NEVER and self._servers.deny_credential:
+        if self._is_over:
             return REFUSED
         if self._ready_ms != NEVER and (
                 (current is not None and current.until_ms > now)
@@ -82,7 +83,10 @@ class Far(Way):
     refused_for = "credential"
 
     def problem(self) -> str:
-        return self._servers.problem()
+        """What ended by the clock no server need have said."""
+        return text_of("credential") \
+            if self._is_over and not self._servers.deny_credential \
+            else self._servers.problem()
 
     def objection(self, wish: Wish) -> str:
         """Protocol 9.20: Not moved."""
@@ -231,6 +235,23 @@ class Far(Way):
             self._ends_soon = ends_soon
             self.book.set_credential(ends_soon, now)
 
+    def _counts(self, now: int) -> bool:
+        return not self._servers.deny_credential \
+            and not self._renewal.has_ended(now)
+
+    def _give_up(self, now: int) -> None:
+        """As long as a server serves us it is that one's to say no. Another
+        credential of the file, which is shown then, may count."""
+        current = self._roam.places.current
+        is_served = not self.book.deserted and current is not None \
+            and not current.over
+        if not is_served and not self._counts(now):
+            self._look(now)
+        self._is_over = not is_served and not self._counts(now)
+        if self._is_over:
+            self._carrier.book.fail_asked(
+                self.refused_for, self.problem(), now)
+
     #   -------------------------------------------------------- choosing
 
     def _is_silent(self, now: int) -> bool:
@@ -284,6 +305,7 @@ class Far(Way):
         self._renew(now)
         self._roam.tick(now)
         self._choose(now)
+        self._give_up(now)
         self._carrier.settle(now)
         self.book.tick(now)
         self._carrier.questions.tick(now)

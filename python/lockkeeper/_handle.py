@@ -12,12 +12,13 @@ from typing import Any, Callable, Dict, Iterable, NoReturn, Optional, Tuple
 from typing import Union
 
 from . import _frame, _wish
+from ._attach import REFUSED
 from ._drive import Driver, Owned, Steps, Until, end_of
 from ._entry import Entry, Life
 from ._lease import FOREVER, now_ms
 from ._wish import EXCLUSIVE, SEMAPHORE, SHARED, Name, Wish
-from .errors import Busy, Invalid, LockLost, Misuse, TimedOut, error_of
-from .errors import refuse_copy
+from .errors import Busy, Invalid, LockkeeperError, LockLost, Misuse
+from .errors import TimedOut, error_of, refuse_copy
 
 RELEASE_S = 5.0  # how long a release waits for its confirmation
 _SPARE_MS = 500  # where the length of a lease is not known
@@ -279,6 +280,15 @@ class Handle:
             return wait_ms
         return max(1, end_ms - now_ms())  # 0 would be no wait at all
 
+    def _check_refused(self) -> None:
+        """Another credential may have come meanwhile."""
+        way = self._driver.way
+        if way.state == REFUSED:
+            self._turn()
+        if way.state == REFUSED:
+            raise self._wish.about(error_of(
+                way.refused_for, way.refusal or way.problem()))
+
     def _acquire_steps(self, timeout: Optional[float],
                        owner: Any) -> Steps[None]:
         """Asks and waits. Whatever breaks in takes the request back, or what
@@ -294,15 +304,14 @@ class Handle:
         try:
             if self._reentrant and self._join():
                 return
-        except LockLost:
+            self._check_refused()
+        except LockkeeperError:
             self._reset()
             raise
         book = self._driver.way.book
         entry = book.lock(self._wish, wait_ms, now_ms(), weakref.ref(self))
         self._enter(entry)
         try:
-            if self._driver.way.refusal:
-                book.give_up("refused", self._driver.way.refusal, now_ms())
             yield Until(lambda: entry.life is not Life.ASKED)
             if not entry.holds:
                 raise self._wish.about(error_of(

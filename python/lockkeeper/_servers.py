@@ -189,6 +189,7 @@ class Servers:
         self.known = KnownServers(file)
         self.credential = CredentialFile(file.credential)
         self._servers: List[Server] = []  # that are connected with
+        self._shown_ms = NEVER  # another credential was shown last
         self._begun_ms = NEVER  # one was tried last, ...
         self._begun_step = 0  # ... which is so near
         self._is_wanted = False  # one is, as was said last, ...
@@ -260,10 +261,12 @@ class Servers:
 
     def _end_trial(self, server: Server, now_ms: int) -> None:
         """It is dialled anew the next time if our key may be known there then,
-        or another server be behind the address, or if it has another one."""
+        or another server be behind the address, or if it has another one. What
+        it says may be of a former credential."""
         about = server.about
-        about.why = server.why
-        about.is_denied = _is_denied(server.refusal)
+        if about.begun_ms >= self._shown_ms:
+            about.why = server.why
+            about.is_denied = _is_denied(server.refusal)
         about.is_tried = False
         if self.known.share(about) or about.other \
                 or server.state == REFUSED:
@@ -388,13 +391,14 @@ class Servers:
         """It is no use for that reason; empty: it is."""
         about = self.known.find(number)
         if about is not None:
-            about.why = why
+            about.why, about.is_denied = why, False
 
     def note_move(self, number: int, now_ms: int) -> None:
         """It stops, or has no room."""
         about = self.known.find(number)
         if about is not None:
             about.why = "it stops, or serves as many as it can"
+            about.is_denied = False
             about.moved(now_ms)
 
     def _why_not(self, about: KnownServer) -> str:
@@ -432,7 +436,11 @@ class Servers:
 
     def show_credential(self, now_ms: int) -> None:
         """Registers once more with all that are connected, by what the file
-        has."""
+        has; what they all said of the former one counts no more."""
+        self._shown_ms = now_ms
+        for about in self.known.all:
+            if about.is_denied:
+                about.why, about.is_denied = "", False
         for server in self._servers:
             server.show_credential(now_ms)
 

@@ -173,6 +173,10 @@ void lk_book_turned (lk_lock *lock, const lk_message *message, int64_t now_ms);
 void lk_book_not_turned (lk_lock *lock, const lk_message *message,
                          int64_t now_ms);
 
+/*  What waits fails for that reason, in those words, and is given back. */
+void lk_book_fail_asked (lk_book *self, lk_err error, const char *why,
+                         int64_t now_ms);
+
 /*  It is held no more, for that reason; LK_OK: its lease is over. */
 void lk_book_lose (lk_lock *lock, lk_err error, int64_t now_ms);
 

@@ -111,6 +111,19 @@ lk_book_not_turned (lk_lock *lock, const lk_message *message, int64_t now_ms)
     }
 }
 
+void
+lk_book_fail_asked (lk_book *self, lk_err error, const char *why,
+                    int64_t now_ms)
+{
+    lk_lock *lock, *next;
+    HASH_ITER (hh, self->locks, lock, next) {
+        if (lock->life == LK_LIFE_ASKED) {
+            lk_book_set_remark (self, why);
+            lk_book_occur (lock, LK_ON_EXPIRED, error, now_ms);
+        }
+    }
+}
+
 /*  A claim finds nothing where the lease was cut short by the credential,
  *  whichever is seen first. */
 void

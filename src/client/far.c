@@ -224,6 +224,32 @@ choose (lk_far_way *self, int64_t now_ms)
 
 /*  -------------------------------------------------------- work */
 
+/*  What ended by the clock no server need have said. */
+static void
+problem_of (const lk_way *way, lk_way_problem *problem)
+{
+    const lk_far_way *self = (const lk_far_way *) way;
+    lk_servers_problem (self->servers, problem);
+    if (self->is_over && problem->number != EKEYREJECTED) {
+        problem->number = EKEYREJECTED;
+        snprintf (problem->text, sizeof problem->text, "%s",
+                  lk_err_text (LK_CREDENTIAL));
+    }
+}
+
+/*  As long as a server serves us it is that one's to say no. */
+static void
+give_up (lk_far_way *self, int64_t now_ms)
+{
+    lk_way_problem problem;
+    self->is_over = (self->is_deserted || lk_roam_current (self->roam)->over)
+                    && lk_far_renew_is_over (self, now_ms);
+    if (self->is_over) {
+        problem_of (&self->way, &problem);
+        lk_book_fail_asked (self->book, LK_CREDENTIAL, problem.text, now_ms);
+    }
+}
+
 /*  Of all but the book; what is asked for meanwhile is due later. */
 static void
 note_due (lk_far_way *self)
@@ -243,6 +269,7 @@ tick (lk_far_way *self)
     lk_far_renew_tick (self, now_ms);
     lk_roam_tick (self->roam, now_ms);
     choose (self, now_ms);
+    give_up (self, now_ms);
     if (self->is_leased) {
         self->is_leased = false;
         lk_far_lend (self);
@@ -303,7 +330,7 @@ state (const lk_way *way)
     const lk_far_way *self = (const lk_far_way *) way;
     const lk_roam_place *current = lk_roam_current (self->roam);
     const int64_t now_ms = lk_clock_ms ();
-    if (self->ready_ms == 0 && lk_servers_deny_credential (self->servers)) {
+    if (self->is_over) {
         return LK_WAY_REFUSED;
     }
     return self->ready_ms != 0
@@ -311,12 +338,6 @@ state (const lk_way *way)
                        || now_ms - self->ready_ms >= FIRST_MS)
                ? LK_WAY_READY
                : LK_WAY_SEEKING;
-}
-
-static void
-problem_of (const lk_way *way, lk_way_problem *problem)
-{
-    lk_servers_problem (((const lk_far_way *) way)->servers, problem);
 }
 
 static const char *

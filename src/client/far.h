@@ -43,7 +43,8 @@ typedef struct {
     uint64_t secret[2];      /* of this session, told to servers alone */
     const lk_message *heard; /* while roam is told of it */
     bool is_leased;          /* roam heard something that leases depend on */
-    bool is_deserted;        /* no server is heard */
+    bool is_deserted;        /* no server is heard, ... */
+    bool is_over;            /* ... or serves us, for want of a credential */
     int64_t lease_ms;        /* that was given last */
     int64_t due_ms;          /* of what is not the book's */
     bool is_vain;            /* the latest server refused to register us */
@@ -109,6 +110,9 @@ void lk_far_renew_init (lk_far_way *self);
 /*  Whether it was the answer to a RENEW. */
 bool lk_far_renew_hear (lk_far_way *self, const lk_message *message,
                         int64_t now_ms);
+
+/*  Whether the credential counts no more; the file has no other one. */
+bool lk_far_renew_is_over (lk_far_way *self, int64_t now_ms);
 
 /*  Looks, asks and tells; when that is due again. */
 void lk_far_renew_tick (lk_far_way *self, int64_t now_ms);

@@ -171,6 +171,23 @@ lk_far_renew_tick (lk_far_way *self, int64_t now_ms)
     tell (self, now_ms);
 }
 
+static bool
+is_over (const lk_far_way *self, int64_t now_ms)
+{
+    return lk_servers_deny_credential (self->servers)
+           || lk_renewal_has_ended (&self->renewal, now_ms);
+}
+
+/*  Another one, which is shown then, may count. */
+bool
+lk_far_renew_is_over (lk_far_way *self, int64_t now_ms)
+{
+    if (is_over (self, now_ms)) {
+        look (self, now_ms);
+    }
+    return is_over (self, now_ms);
+}
+
 int64_t
 lk_far_renew_deadline (const lk_far_way *self, int64_t now_ms)
 {
@@ -181,5 +198,6 @@ void
 lk_far_renew_init (lk_far_way *self)
 {
     lk_renewal_init (&self->renewal);
+    keep_shown (self);
     self->credential_ends_ms = INT64_MAX;
 }

@@ -67,8 +67,9 @@ ask (lk_session *self, const lk_object_name *names, size_t count,
     if (problem != NULL) {
         return lk_session_fail (self, LK_INVALID, problem);
     }
-    if (lk_session_is_refused (self)) {
-        return lk_session_fail (self, LK_REFUSED, self->problem);
+    const lk_err error = lk_session_check_refused (self);
+    if (error != LK_OK) {
+        return error;
     }
     if (options->reentrant) {
         (void) lk_session_hear (self); /* whether it is still held */

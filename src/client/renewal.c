@@ -41,6 +41,7 @@ lk_renewal_begin (lk_renewal *self, int64_t ends_ms, int64_t life_ms,
         lk_renewal_init (self);
         return;
     }
+    self->is_shown = false;
     if (self->ends_ms != INT64_MAX && ends_ms <= self->ends_ms + SAME_MS
         && ends_ms >= self->ends_ms - SAME_MS) {
         return;
@@ -76,6 +77,7 @@ void
 lk_renewal_shown (lk_renewal *self, int64_t now_ms)
 {
     self->has_looked = false;
+    self->is_shown = true;
     self->look_ms = now_ms + LK_RENEWAL_LOOK_MS;
     if (self->ask_ms != INT64_MAX) {
         self->ask_ms = now_ms + LK_RENEWAL_ANSWER_MS;
@@ -129,6 +131,12 @@ bool
 lk_renewal_ends_soon (const lk_renewal *self, int64_t now_ms)
 {
     return self->ends_ms != INT64_MAX && now_ms >= warns_at (self);
+}
+
+bool
+lk_renewal_has_ended (const lk_renewal *self, int64_t now_ms)
+{
+    return now_ms >= self->ends_ms && !self->is_shown;
 }
 
 int64_t

@@ -33,6 +33,7 @@ typedef struct {
     int64_t ask_ms;    /* RENEW next; INT64_MAX: it cannot be renewed */
     bool has_looked;   /* ahead of that RENEW */
     bool is_refused;   /* by RENEW, or it is of no log-in */
+    bool is_shown;     /* another one, whose end no server has said yet */
 } lk_renewal;
 
 /*  No credential, or one without an end. */
@@ -62,6 +63,9 @@ int64_t lk_renewal_over_ms (const lk_renewal *self);
 /*  Whether it ends soon, and no other one is in sight: what is held is in
  *  danger. */
 bool lk_renewal_ends_soon (const lk_renewal *self, int64_t now_ms);
+
+/*  Whether it is over, and no other one was shown. */
+bool lk_renewal_has_ended (const lk_renewal *self, int64_t now_ms);
 
 /*  When something changes by itself, INT64_MAX: never. */
 int64_t lk_renewal_deadline (const lk_renewal *self, int64_t now_ms);

@@ -57,6 +57,7 @@ struct lk_servers {
     lk_known_servers *known;
     lk_beacon *beacon; /* NULL: none */
     server *server;
+    int64_t shown_ms;  /* another credential was shown last; NEVER */
     int64_t begun_ms;  /* one was tried last, ... */
     size_t begun_step; /* ... which is so near */
     bool is_wanted;    /* one is, as was said last */
@@ -232,12 +233,15 @@ is_in_vain (const server *self, int64_t now_ms)
 }
 
 /*  It is dialled anew the next time if our key may be known there then, or
- *  another server be behind the address, or if it has another one. */
+ *  another server be behind the address, or if it has another one. What it says
+ *  may be of a former credential. */
 static void
 end_trial (server *self)
 {
     lk_known_server *about = self->about;
-    note_attach (self);
+    if (about->begun_ms >= self->all->shown_ms) {
+        note_attach (self);
+    }
     about->is_tried = false;
     if (is_shared (self->all, about) || about->other[0] != '\0'
         || lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED) {
@@ -517,7 +521,15 @@ lk_servers_credential_ends_ms (const lk_servers *self, int number)
 void
 lk_servers_show_credential (lk_servers *self)
 {
+    lk_known_server *about;
     server *it;
+    self->shown_ms = lk_clock_ms ();
+    for (size_t i = 0; (about = lk_known_servers_at (self->known, i)) != NULL;
+         i++) {
+        if (about->why.number == EKEYREJECTED) {
+            note (about, "", 0);
+        }
+    }
     DL_FOREACH (self->server, it) {
         lk_attach_show_credential (it->attach);
     }
@@ -648,6 +660,7 @@ lk_servers_new (const lk_client_file *file, const char *name, lk_servers_fn *fn,
     *self = (lk_servers) {.file = *file,
                           .fn = fn,
                           .user = user,
+                          .shown_ms = NEVER,
                           .begun_ms = NEVER,
                           .owner = getpid ()};
     snprintf (self->name, sizeof self->name, "%s", name);

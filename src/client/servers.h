@@ -71,7 +71,8 @@ lk_credential_file *lk_servers_credential (lk_servers *self);
 /*  When that which the server knows ends (boot clock, ms); INT64_MAX: never. */
 int64_t lk_servers_credential_ends_ms (const lk_servers *self, int server);
 
-/*  Registers once more with all that are connected, by what the file has. */
+/*  Registers once more with all that are connected, by what the file has; what
+ *  they all said of the former one counts no more. */
 void lk_servers_show_credential (lk_servers *self);
 
 /*  -------------------------------------------------------- to and fro */

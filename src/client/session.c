@@ -44,12 +44,6 @@ state_of (const lk_session *self)
     return self->way->calls->state (self->way);
 }
 
-bool
-lk_session_is_refused (const lk_session *self)
-{
-    return state_of (self) == LK_WAY_REFUSED;
-}
-
 const char *
 lk_session_objection (const lk_session *self, const lk_lock_options *options)
 {
@@ -91,7 +85,8 @@ lk_session_fail (lk_session *self, lk_err error, const char *text)
     if (text[0] == '\0') {
         text = lk_err_text (error);
     }
-    snprintf (self->problem, sizeof self->problem, "%s", text);
+    snprintf (self->problem, sizeof self->problem, "%.*s",
+              (int) sizeof self->problem - 1, text);
     return error;
 }
 
@@ -99,6 +94,23 @@ lk_err
 lk_session_lose (lk_session *self, lk_err error)
 {
     return lk_session_fail (self, error, self->way->calls->loss (error));
+}
+
+/*  Another credential may have come meanwhile. */
+lk_err
+lk_session_check_refused (lk_session *self)
+{
+    lk_way_problem problem;
+    if (state_of (self) == LK_WAY_REFUSED) {
+        lk_session_work (self);
+    }
+    if (state_of (self) != LK_WAY_REFUSED) {
+        return LK_OK;
+    }
+    self->way->calls->problem (self->way, &problem);
+    return lk_session_fail (
+        self, problem.number == EKEYREJECTED ? LK_CREDENTIAL : LK_REFUSED,
+        problem.text);
 }
 
 /*  -------------------------------------------------------- life */

@@ -20,8 +20,9 @@ struct lk_session {
     char problem[512];
 };
 
-/*  Whether the other end refused us for good. */
-bool lk_session_is_refused (const lk_session *self);
+/*  LK_OK, or why the other end refuses us: LK_REFUSED, for good, or
+ *  LK_CREDENTIAL, as of now. */
+lk_err lk_session_check_refused (lk_session *self);
 
 /*  Why no such lock can be had; NULL: it can. */
 const char *lk_session_objection (const lk_session *self,

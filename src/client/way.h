@@ -20,7 +20,7 @@
 typedef enum {
     LK_WAY_SEEKING,
     LK_WAY_READY,
-    LK_WAY_REFUSED /* for good */
+    LK_WAY_REFUSED /* for good, or for want of a credential */
 } lk_way_state;
 
 /*  As lk_problem, with room for all servers that were tried. */
@@ -43,7 +43,7 @@ typedef struct lk_way lk_way;
 typedef struct {
     lk_way_state (*state) (const lk_way *self);
 
-    /*  Why it is not READY. */
+    /*  Why it is not READY; EKEYREJECTED: for want of a credential. */
     void (*problem) (const lk_way *self, lk_way_problem *problem);
 
     /*  False in a child of its process, which says and hears nothing. */

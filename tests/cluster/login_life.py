@@ -3,7 +3,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 """Run by login_life.sh, which has named a client file. Holds the lock of its
-name, and works until it is lost."""
+name, and works until it is lost; cannot have it again, until there is the file
+NAME.again: then there is another credential."""
 
 import asyncio
 import os
@@ -16,6 +17,7 @@ import lockkeeper  # noqa: E402
 from lockkeeper import aio  # noqa: E402
 
 HANG_S = 60
+AGAIN = os.environ["LOCKKEEPER_CLIENT"] + ".again"
 
 
 def uptime():
@@ -49,6 +51,16 @@ class Tale:
         print(f"{self.worked:.2f}", flush=True)
 
 
+def is_over(session):
+    """No server serves it any more."""
+    return session._driver.way.state == "refused"
+
+
+def note_failure(error):
+    """Of a lock that is asked for then."""
+    print(f"failed {error.reason}: {error}", flush=True)
+
+
 def plain(name):
     """With threads."""
     tale = Tale()
@@ -66,19 +78,30 @@ def plain(name):
         print("held", flush=True)
         while not over.wait(0.02):
             tale.work(lock)
-    tale.print()
+        tale.print()
+        lock = session.lock(name)
+        while not is_over(session):
+            time.sleep(0.02)
+        try:
+            lock.acquire()
+        except lockkeeper.NotGranted as error:
+            note_failure(error)
+        while not os.path.exists(AGAIN):
+            time.sleep(0.02)
+        with lock:
+            print("again", flush=True)
 
 
 async def tasks(name):
     """With tasks."""
     tale = Tale()
     async with aio.Session() as session:
-        lock = session.lock(name)
+        lock, events = session.lock(name), session.events()
         await lock.acquire(timeout=HANG_S)
         print("held", flush=True)
 
         async def hear():
-            async for event in session.events():
+            async for event in events:
                 tale.note(event.kind, event.reason)
 
         hearing = asyncio.create_task(hear())
@@ -86,7 +109,18 @@ async def tasks(name):
             tale.work(lock)
             await asyncio.sleep(0.02)
         hearing.cancel()
-    tale.print()
+        tale.print()
+        lock = session.lock(name)
+        while not is_over(session):
+            await asyncio.sleep(0.02)
+        try:
+            await lock.acquire()
+        except lockkeeper.NotGranted as error:
+            note_failure(error)
+        while not os.path.exists(AGAIN):
+            await asyncio.sleep(0.02)
+        async with lock:
+            print("again", flush=True)
 
 
 if sys.argv[1] == "aio":

@@ -121,7 +121,7 @@ for name in mild wild fired robbed; do
     check 'it keeps it' end "heir-$name"
 done
 for kind in python aio; do
-    check "$kind ends in order" code 0 wait "${job[$kind]}"
+    check "$kind loses its lock" await grep -q '^[0-9]' "$work/$kind.told"
     check 'by that error' \
         says 0 'lost credential' cat "$work/$kind.told"
     grep '^[0-9]' "$work/$kind.told" >"$work/at-$kind"
@@ -130,10 +130,22 @@ for kind in python aio; do
     check 'it keeps it' end "heir-$kind"
 done
 check 'threads are warned' says 0 'jeopardy True' cat "$work/python.told"
+check 'so are tasks' says 0 'jeopardy credential' cat "$work/aio.told"
 check 'it may not come again' says 125 'the credential has ended' \
     of mild run mild -- true
 check 'nor the other one' says 125 'the credential was revoked' \
     of robbed run robbed -- true
+
+#   ------------------------------------------------------------ another one
+
+for kind in python aio; do
+    check "$kind cannot have a lock" await grep -q \
+        "^failed credential: .*$kind.* credential has ended" "$work/$kind.told"
+    check 'until there is another credential' issued "$kind" 1h
+    touch "$work/$kind.again"
+    check 'with which it goes on' code 0 wait "${job[$kind]}"
+    check 'and has one' says 0 'again' cat "$work/$kind.told"
+done
 
 #   ------------------------------------------------------------ what goes on
 

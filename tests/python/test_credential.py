@@ -15,8 +15,12 @@ from lockkeeper import _credential, _far, _frame, _link
 from lockkeeper._attach import READY, REFUSED
 from lockkeeper._client_file import ClientFile, ClientServer
 from lockkeeper._credential import CredentialFile, Deed, Renewal
+from lockkeeper._entry import Life
 from lockkeeper._frame import Message
+from lockkeeper._handle import LockKind
 from lockkeeper._lease import FOREVER, now_ms
+from lockkeeper._wish import Wish
+from lockkeeper.errors import NotGranted
 
 from book import NOW
 from test_servers import KEY, FakeLink
@@ -99,6 +103,19 @@ class Renewals(unittest.TestCase):
         self.assertFalse(self.it.ends_soon(NOW + DAY))
 
 
+    def test_has_ended(self):
+        """until a server says how long the one that is shown then counts"""
+        self.it.begin(NOW + DAY, DAY, False, 0)
+        self.assertFalse(self.it.has_ended(NOW + DAY - 1))
+        self.assertTrue(self.it.has_ended(NOW + DAY))
+        self.it.shown(NOW + DAY)
+        self.assertFalse(self.it.has_ended(NOW + 2 * DAY))
+        self.it.begin(NOW + DAY + 1, DAY, False, 0)
+        self.assertTrue(self.it.has_ended(NOW + 2 * DAY))
+        self.it.begin(NOW + 3 * DAY, DAY, False, 0)
+        self.assertFalse(self.it.has_ended(NOW + 2 * DAY))
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -146,10 +163,21 @@ class Files(unittest.TestCase):
         self.assertIsNone(times_of("one line"))
 
 
+class Asked(LockKind):
+    """A lock of the test below, which has what it needs of a session."""
+
+    def _find_session(self, session):
+        return session
+
+    def _turn(self):
+        self._session.way.work()
+
+
 class Far(unittest.TestCase):
     """A session with one server, which is played."""
 
     def setUp(self):
+        self._kept, self._driver, self.mine = set(), self, {}
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
         self.path = f"{self.folder}/client.credential"
@@ -263,11 +291,65 @@ class Far(unittest.TestCase):
         self.links[-1].words += [(_link.DOWN, b""), (_link.UP, b"")]
         self.await_said("REGISTER")
         self.hear("REFUSE", {"reason": "the credential was revoked"})
+        self.work_until(
+            lambda: self.way.book.credential_over_ms <= now_ms())
+
+    def work_until(self, condition):
         end_ms = now_ms() + 30000
-        while self.way.book.credential_over_ms > now_ms() < end_ms:
+        while not condition():
+            self.assertLess(now_ms(), end_ms)
             self.way.work()
             time.sleep(0.01)
-        self.assertLessEqual(self.way.book.credential_over_ms, now_ms())
+
+    def ask(self):
+        """A lock that is waited for."""
+        entry = self.way.book.lock(Wish((b"thing",)), -1, now_ms())
+        self.way.work()
+        return entry
+
+    def check_over(self, waiting, why):
+        """Nothing is waited for, nor kept, until the file has another one."""
+        self.assertEqual(waiting.error, "credential")
+        self.assertIn(why, waiting.remark)
+        lock, count = Asked("thing", session=self), self.way.book.open_count
+        with self.assertRaises(NotGranted) as caught:
+            next(lock._acquire_steps(None, 1))
+        self.assertEqual(caught.exception.reason, "credential")
+        self.assertIn(why, caught.exception.text)
+        self.assertEqual(self.way.book.open_count, count)
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(line_of(2))
+        steps = lock._acquire_steps(None, 1)
+        next(steps)
+        self.work_until(lambda: any(
+            message.command == "REGISTER"
+            and message.body["credential"] == line_of(2)
+            for link in self.links for message in link.sent))
+        self.assertIs(lock._entry.life, Life.ASKED)
+        steps.close()
+
+    def test_waits_when_revoked(self):
+        """what waits fails, and all that is asked for then"""
+        self.register(40000)
+        waiting = self.ask()
+        self.links[-1].words += [(_link.DOWN, b""), (_link.UP, b"")]
+        self.await_said("REGISTER")
+        self.assertEqual(waiting.life, Life.ASKED)
+        self.hear("REFUSE", {"reason": "the credential was revoked"})
+        self.work_until(lambda: waiting.life is not Life.ASKED)
+        self.check_over(waiting, "the credential was revoked")
+
+    def test_waits_when_ended(self):
+        """its server has no registration any more, and refuses nobody"""
+        self.register(1)
+        waiting = self.ask()
+        place = self.way._roam.places.current
+        self.hear("LOCKUNREGISTERED", {
+            "registration": place.number, "drawn": f"{place.drawn:016x}",
+            "error": "credential"}, "lock")
+        self.work_until(lambda: waiting.life is not Life.ASKED)
+        self.assertGreaterEqual(now_ms(), self.way._renewal.ends_ms)
+        self.check_over(waiting, "its credential has ended")
 
 
 if __name__ == "__main__":

@@ -168,6 +168,33 @@ class Listed(Choices):
             "'tcp://h3:1': the router refused: no room"))
         self.assertFalse(self.links[3].is_open)
 
+    def deny(self):
+        """The only one does not want our credential."""
+        self.links[0].words.append((_link.UP, b""))
+        self.hear(0, "REFUSE", reason="the credential has ended")
+        self.choose()
+
+    def test_denied(self):
+        """that is of the credential which was shown when it was tried"""
+        self.alone()
+        self.deny()
+        self.assertTrue(self.all.deny_credential)
+        self.all.show_credential(self.now)
+        self.assertFalse(self.all.deny_credential)
+        self.choose(ms=1000)
+        self.all.show_credential(self.now + 1)
+        self.deny()
+        self.assertFalse(self.all.deny_credential)
+        self.choose(ms=1000)
+        self.assertFalse(self.all.deny_credential)
+        self.deny()
+        self.assertTrue(self.all.deny_credential)
+        self.choose(ms=1000)
+        self.be_up(0)
+        self.assertEqual(self.choose(), 0)
+        self.all.note(0, "")
+        self.assertFalse(self.all.deny_credential)
+
     def test_again(self):
         """the same one is tried again after a second, a name by its other kind
         of address"""

@@ -131,17 +131,23 @@ START_TEST (refused)
 END_TEST
 
 /*  Servers cut the session off, and refuse it, long before its end. */
+static void
+revoke_it (void)
+{
+    fake.refusal = "the credential was revoked";
+    for (size_t i = 0; i < 2; i++) {
+        kill_server (i);
+        WITH_LOCK (open_server (i));
+    }
+}
+
 START_TEST (revoked)
 {
     fake.left_s = 30000;
     put (LINE ("01", "0"));
     lk_session *session = open_session ();
     (void) get_lock (session);
-    fake.refusal = "the credential was revoked";
-    for (size_t i = 0; i < 2; i++) {
-        kill_server (i);
-        WITH_LOCK (open_server (i));
-    }
+    revoke_it ();
     lk_lock_event event = next_event (session);
     while (event.kind == LK_EVENT_JEOPARDY) {
         event = next_event (session);
@@ -149,6 +155,73 @@ START_TEST (revoked)
     ck_assert_int_eq (event.kind, LK_EVENT_LOST);
     ck_assert_int_eq (event.error, LK_CREDENTIAL);
     lk_session_destroy (&session);
+}
+END_TEST
+
+#define TIMES 100
+
+/*  Nothing is waited for, be it that it waits already, nor kept, until the file
+ *  has another one: that is looked for at once. */
+static void
+fails_until_another_one (lk_session *session, lk_lock *waits, const char *why)
+{
+    lk_lock *lock;
+    const lk_lock_event event = next_event (session);
+    ck_assert_int_eq (event.kind, LK_EVENT_FAILED);
+    ck_assert_ptr_eq (event.lock, waits);
+    ck_assert_int_eq (event.error, LK_CREDENTIAL);
+    ck_assert_ptr_nonnull (strstr (lk_session_problem (session), why));
+    for (int i = 0; i < TIMES; i++) {
+        ck_assert_int_eq (lk_lock_wait (session, "new", LK_FOREVER, &lock),
+                          LK_CREDENTIAL);
+        ck_assert_ptr_null (lock);
+        ck_assert_ptr_nonnull (strstr (lk_session_problem (session), why));
+    }
+    WITH_LOCK (for (size_t i = 0; i < SERVERS; i++) {
+        fake.server[i].is_silent = true;
+        fake.server[i].is_unheard = false;
+    } fake.is_full = false;
+               fake.renewed = LINE ("02", "0"); fake.renewed_s = 40000);
+    put (LINE ("02", "0"));
+    ck_assert_int_eq (lk_lock_request (session, "new", 3, NULL, &lock), LK_OK);
+    quiet_for (session, 1500);
+    WITH_LOCK (fake.server[0].is_silent = fake.server[1].is_silent = false);
+    ck_assert_int_eq (next_event (session).kind, LK_EVENT_GRANTED);
+    ck_assert_int_lt (heard (0, "UNLOCK ") + heard (1, "UNLOCK "), TIMES);
+    lk_lock_forget (&waits);
+    lk_session_destroy (&session);
+}
+
+/*  A session, and a lock that it waits for. */
+static lk_session *
+open_waiting (int64_t left_s, lk_lock **lock_p)
+{
+    fake.left_s = left_s;
+    fake.is_full = true;
+    put (LINE ("01", "0"));
+    lk_session *session = open_session ();
+    ck_assert_int_eq (lk_lock_request (session, "thing", 5, NULL, lock_p),
+                      LK_OK);
+    quiet_until (session, 0, "LOCK ");
+    return session;
+}
+
+START_TEST (none_waits_when_it_was_revoked)
+{
+    lk_lock *lock;
+    lk_session *session = open_waiting (30000, &lock);
+    revoke_it ();
+    fails_until_another_one (session, lock, "the credential was revoked");
+}
+END_TEST
+
+/*  Its server is silent then, and refuses nobody. */
+START_TEST (none_waits_when_it_has_ended)
+{
+    lk_lock *lock;
+    lk_session *session = open_waiting (2, &lock);
+    WITH_LOCK (fake.server[0].is_unheard = fake.server[1].is_unheard = true);
+    fails_until_another_one (session, lock, "its credential has ended");
 }
 END_TEST
 
@@ -164,5 +237,7 @@ main (void)
     tcase_add_test (tcase, cannot_be_renewed);
     tcase_add_test (tcase, refused);
     tcase_add_test (tcase, revoked);
+    tcase_add_test (tcase, none_waits_when_it_was_revoked);
+    tcase_add_test (tcase, none_waits_when_it_has_ended);
     return lk_suite_run (suite);
 }

@@ -89,7 +89,7 @@ static struct {
     uint64_t kept;           /* LOCK of which no UNLOCK is answered */
     int64_t left_s;          /* of the client's credential; 0: it has no end */
     const char *claim_error; /* by which all claims fail; NULL */
-    const char *refusal;     /* of REGISTER; NULL: READY */
+    const char *refusal;     /* of REGISTER, but by `renewed`; NULL: READY */
     const char *renewed;     /* the answer to RENEW, ... */
     const char *unrenewed;   /* ... or why it fails */
     int64_t renewed_s;       /* left of what is renewed */
@@ -161,18 +161,24 @@ send_list (server *self)
     }
 }
 
+static bool
+is_by_renewed (const lk_message *message)
+{
+    const char *line = lk_message_text (message, "credential");
+    return line != NULL && fake.renewed != NULL
+           && strcmp (line, fake.renewed) == 0;
+}
+
 static void
 answer_registration (server *self, const lk_message *message)
 {
     lk_message *answer = lk_message_reply (message, "READY");
-    const char *line = lk_message_text (message, "credential");
-    const bool is_renewed = line != NULL && fake.renewed != NULL
-                            && strcmp (line, fake.renewed) == 0;
     lk_message_set_text (answer, "host", self->host);
     if (fake.left_s > 0) {
         lk_message_set_text (answer, "zone", "corp");
         lk_message_set_number (answer, "credential_left",
-                               is_renewed ? fake.renewed_s : fake.left_s);
+                               is_by_renewed (message) ? fake.renewed_s
+                                                       : fake.left_s);
     }
     snprintf (self->name, sizeof self->name, "%s",
               lk_message_text (message, "service"));
@@ -183,7 +189,8 @@ answer_registration (server *self, const lk_message *message)
 static void
 answer_router (server *self, const lk_message *message)
 {
-    if (lk_message_is (message, "REGISTER") && fake.refusal != NULL) {
+    if (lk_message_is (message, "REGISTER") && fake.refusal != NULL
+        && !is_by_renewed (message)) {
         lk_message *answer = lk_message_reply (message, "REFUSE");
         lk_message_set_text (answer, "reason", fake.refusal);
         send_back (self, answer, "router");

@@ -196,6 +196,21 @@ START_TEST (end)
 }
 END_TEST
 
+/*  Until a server has said how long the one that was shown then counts. */
+START_TEST (has_ended)
+{
+    lk_renewal_begin (&it, NOW + DAY, DAY, false, 0);
+    ck_assert (!lk_renewal_has_ended (&it, NOW + DAY - 1));
+    ck_assert (lk_renewal_has_ended (&it, NOW + DAY));
+    lk_renewal_shown (&it, NOW + DAY);
+    ck_assert (!lk_renewal_has_ended (&it, NOW + 2 * DAY));
+    lk_renewal_begin (&it, NOW + DAY + 1, DAY, false, 0);
+    ck_assert (lk_renewal_has_ended (&it, NOW + 2 * DAY));
+    lk_renewal_begin (&it, NOW + 3 * DAY, DAY, false, 0);
+    ck_assert (!lk_renewal_has_ended (&it, NOW + 2 * DAY));
+}
+END_TEST
+
 /*  Changes by time alone are due then. */
 START_TEST (due)
 {
@@ -231,6 +246,7 @@ main (void)
     tcase_add_test (tcase, refused);
     tcase_add_test (tcase, cannot_be_renewed);
     tcase_add_test (tcase, end);
+    tcase_add_test (tcase, has_ended);
     tcase_add_test (tcase, due);
     suite_add_tcase (suite, tcase);
     return lk_suite_run (suite);
