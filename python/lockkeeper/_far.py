@@ -56,6 +56,7 @@ class Far(Way):
         self._ready_ms = NEVER  # when we were registered first
         self._renewal = Renewal()
         self._ends_ms = FOREVER  # the credential, as the server said last
+        self._cut_ms = FOREVER  # end of the lease that it cut short
         self._ends_soon = False  # as the book was told
         self._renew_serial = 0  # of the RENEW that is open
         self._shown = self._servers.credential.line()  # by servers, last
@@ -157,8 +158,16 @@ class Far(Way):
         elif letter.kind is Kind.UNKNOWN and current is not None \
                 and is_current and current.over:
             self._forgetful = letter.server
+        elif letter.kind is Kind.LEASE:
+            self._note_lease(letter, now)
         elif letter.kind is Kind.MOVE:
             self._servers.note_move(letter.server, now)
+
+    def _note_lease(self, letter: Letter, now: int) -> None:
+        """It counts from when it was asked for, be it that leaders were not
+        heard for a while."""
+        is_cut = now + letter.left_ms >= self._renewal.over_ms()
+        self._cut_ms = letter.sent + letter.left_ms if is_cut else FOREVER
 
     def _hear_complaint(self, server: int, message: Message) -> None:
         """The router there, or its lock service, has no use for
@@ -180,7 +189,7 @@ class Far(Way):
             return
         ends_ms = self._servers.credential_ends_ms(current.server)
         if ends_ms != self._ends_ms:
-            self._ends_ms = ends_ms
+            self._ends_ms, self._cut_ms = ends_ms, FOREVER
             self._shown = self._servers.credential.line()
             life_ms, may_renew = times_of(self._shown) or (0, False)
             self._renewal.begin(ends_ms, life_ms, may_renew, random.random())
@@ -228,8 +237,9 @@ class Far(Way):
             else:
                 self._ask_renewal(now)
             deed = self._renewal.next(now)
-        self.book.credential_over_ms = now if self._servers.deny_credential \
+        over_ms = now if self._servers.deny_credential \
             else self._renewal.over_ms()
+        self.book.credential_over_ms = min(over_ms, self._cut_ms)
         ends_soon = self._renewal.ends_soon(now)
         if ends_soon is not self._ends_soon:
             self._ends_soon = ends_soon

@@ -51,14 +51,19 @@ become_ready (lk_far_way *self, int server, int64_t now_ms)
 }
 
 /*  One that the end of our credential cuts short is as long as before: what is
- *  to be stopped then needs its time. */
+ *  to be stopped then needs its time. It counts from when it was asked for, be
+ *  it that leaders were not heard for a while. */
 static void
-note_lease (lk_far_way *self, int64_t left_ms, int64_t now_ms)
+note_lease (lk_far_way *self, const lk_roam_letter *lease, int64_t now_ms)
 {
+    const int64_t left_ms = lease->left_ms;
     if (left_ms > self->lease_ms
         || now_ms + self->lease_ms < self->credential_ends_ms) {
         self->lease_ms = left_ms;
     }
+    self->cut_ms = now_ms + left_ms >= lk_renewal_over_ms (&self->renewal)
+                       ? lease->sent + left_ms
+                       : INT64_MAX;
     self->is_leased = true;
 }
 
@@ -76,7 +81,7 @@ take_letter (lk_far_way *self, lk_roam_letter *letter, int server,
     } else if (letter->kind == LK_ROAM_UNKNOWN && is_current && current->over) {
         self->forgetful = server;
     } else if (letter->kind == LK_ROAM_LEASE) {
-        note_lease (self, letter->left_ms, now_ms);
+        note_lease (self, letter, now_ms);
     } else if (letter->kind == LK_ROAM_MOVE) {
         lk_servers_note_move (self->servers, server, now_ms);
     }

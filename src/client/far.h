@@ -54,8 +54,9 @@ typedef struct {
     char host[LK_HOST_LEN_MAX + 1]; /* which did so last */
     lk_renewal renewal;
     int64_t credential_ends_ms; /* as the server said last */
-    bool ends_soon;             /* as the book was told */
-    uint64_t renew_serial;      /* of the RENEW that is open; 0: none */
+    int64_t cut_ms; /* end of the lease that it cut short; INT64_MAX: none */
+    bool ends_soon; /* as the book was told */
+    uint64_t renew_serial; /* of the RENEW that is open; 0: none */
     char shown[LK_CREDENTIAL_LINE_SIZE]; /* that servers were shown last */
 } lk_far_way;
 

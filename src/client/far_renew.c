@@ -43,6 +43,7 @@ begin (lk_far_way *self, int64_t ends_ms)
                                : 0,
                       times.since != 0, lot);
     self->credential_ends_ms = ends_ms;
+    self->cut_ms = INT64_MAX;
 }
 
 static void
@@ -147,8 +148,10 @@ tell (lk_far_way *self, int64_t now_ms)
 {
     const bool ends_soon = lk_renewal_ends_soon (&self->renewal, now_ms);
     const bool is_denied = lk_servers_deny_credential (self->servers);
+    const int64_t over_ms =
+        is_denied ? now_ms : lk_renewal_over_ms (&self->renewal);
     lk_book_set_credential_end (
-        self->book, is_denied ? now_ms : lk_renewal_over_ms (&self->renewal));
+        self->book, over_ms < self->cut_ms ? over_ms : self->cut_ms);
     if (ends_soon != self->ends_soon) {
         self->ends_soon = ends_soon;
         lk_book_set_credential (self->book, ends_soon, now_ms);
@@ -199,5 +202,5 @@ lk_far_renew_init (lk_far_way *self)
 {
     lk_renewal_init (&self->renewal);
     keep_shown (self);
-    self->credential_ends_ms = INT64_MAX;
+    self->credential_ends_ms = self->cut_ms = INT64_MAX;
 }

@@ -294,6 +294,19 @@ class Far(unittest.TestCase):
         self.work_until(
             lambda: self.way.book.credential_over_ms <= now_ms())
 
+    def test_late_lease(self):
+        """a lease that it cuts short may be over long before its end"""
+        self.register(40)
+        number = self.way._roam.places.current_number
+        for late, left, is_cut in ((9000, 39000, True), (0, 10000, False)):
+            self.hear("LOCKLEASE", {
+                "registration": number, "drawn": "00000000000000aa",
+                "sent": now_ms() - late, "left": left}, "lock")
+            self.way.work()
+            self.way.work()
+            left_ms = self.way.book.credential_over_ms - now_ms()
+            self.assertEqual(left_ms < 30500, is_cut)
+
     def work_until(self, condition):
         end_ms = now_ms() + 30000
         while not condition():

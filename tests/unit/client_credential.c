@@ -116,6 +116,26 @@ START_TEST (cannot_be_renewed)
 }
 END_TEST
 
+/*  Leaders are heard late, as in an election. */
+START_TEST (cuts_a_late_lease_short)
+{
+    fake.left_s = 5;
+    fake.lease_ms = 4900;
+    fake.late_ms = 2500;
+    put (LINE ("01", "0"));
+    lk_session *session = open_session ();
+    (void) get_lock (session);
+    WITH_LOCK (fake.server[0].is_silent = fake.server[1].is_silent = true);
+    lk_lock_event event = next_event (session);
+    while (event.kind == LK_EVENT_JEOPARDY) {
+        event = next_event (session);
+    }
+    ck_assert_int_eq (event.kind, LK_EVENT_LOST);
+    ck_assert_int_eq (event.error, LK_CREDENTIAL);
+    lk_session_destroy (&session);
+}
+END_TEST
+
 /*  There is no time-out to wait for. */
 START_TEST (refused)
 {
@@ -235,6 +255,7 @@ main (void)
     tcase_add_test (tcase, is_renewed);
     tcase_add_test (tcase, another_one_of_the_file);
     tcase_add_test (tcase, cannot_be_renewed);
+    tcase_add_test (tcase, cuts_a_late_lease_short);
     tcase_add_test (tcase, refused);
     tcase_add_test (tcase, revoked);
     tcase_add_test (tcase, none_waits_when_it_was_revoked);
