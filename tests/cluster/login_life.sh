@@ -43,12 +43,13 @@ end () {
     touch "$work/at-$1.end"
     code 0 wait "${job[$1]}"
 }
-#   in_order ONE OTHER: one had ended its work before the other began.
+#   in_order ONE OTHER: one had ended its work before the other began, by times
+#   in hundredths of a second.
 in_order () {
     local last first
     last=$(tail -n 1 "$work/at-$1")
     first=$(head -n 1 "$work/at-$2")
-    awk "BEGIN { exit !($last < $first) }" || {
+    awk "BEGIN { exit !($last <= $first) }" || {
         echo "$1 worked at $last, $2 at $first"
         return 1
     }
