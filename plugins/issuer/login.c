@@ -49,14 +49,6 @@ struct lk_login {
 
 /*  -------------------------------------------------------- the log */
 
-/*  A text from elsewhere has no blanks in it, which would look like another
- *  field. */
-static const char *
-shown (const char *text)
-{
-    return lk_user_is_name (text) ? text : "?";
-}
-
 /*  A zone's log has what is about it, if there is such a zone. */
 static const char *
 zone_of (const lk_issuing *self, const lk_login *login)
@@ -77,8 +69,9 @@ audit_refusal (lk_issuing *self, const lk_login *login, const char *why)
     lk_zone_file_notice (
         &self->zone_file, zone_of (self, login),
         "audit: %s refused who=%s zone=%s from=%s key=%s why=%s",
-        login->is_renewal ? "renew" : "login", shown (login->user),
-        shown (login->zone), shown (login->address), fingerprint, why);
+        login->is_renewal ? "renew" : "login", lk_user_shown (login->user),
+        lk_user_shown (login->zone), lk_user_shown (login->address),
+        fingerprint, why);
 }
 
 static void
@@ -91,7 +84,7 @@ audit_issue (lk_issuing *self, const lk_login *login,
                          "audit: %s ok who=%s zone=%s from=%s role=%s key=%s "
                          "serial=%016" PRIx64 " until=%" PRId64,
                          login->is_renewal ? "renew" : "login", login->user,
-                         login->zone, shown (login->address),
+                         login->zone, lk_user_shown (login->address),
                          lk_role_words[credential->role], fingerprint,
                          credential->serial, credential->not_after);
 }
@@ -406,9 +399,11 @@ lk_login_take (lk_issuing *self, const lk_message *message)
               0);
         drop (self, login);
     } else if (self->login_count > LK_LOGINS_MAX) {
+        audit_refusal (self, login, "busy");
         fail (self, login, LK_OVERLOADED, "too many log in just now", 1);
         drop (self, login);
     } else if (self->known.zones == NULL) {
+        audit_refusal (self, login, "not-ready");
         fail (self, login, LK_OVERLOADED,
               "this host does not know the zones of its cluster yet",
               NOT_READY_S);

@@ -237,8 +237,10 @@ lk_callers_renew (lk_router *self, const lk_source *source,
     }
     if (strcmp (person.zone, local->person.zone) != 0
         || strcmp (person.user, local->person.user) != 0) {
-        return "that is another user's session, or another zone's: begin a "
-               "new one";
+        problem = "that is another user's session, or another zone's: begin a "
+                  "new one";
+        note_credential (self, source, message, &person, problem);
+        return problem;
     }
     *is_new = person.serial != local->person.serial;
     local->person = person;

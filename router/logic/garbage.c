@@ -67,10 +67,11 @@ lk_garbage_is_heard (lk_router *self, const lk_source *source)
 
 /*  Notes it of a key or a place. */
 static void
-offend (lk_router *self, const char *name, bool is_place, lk_garbage what)
+offend (lk_router *self, const lk_source *source, const char *name,
+        bool is_place, lk_garbage what)
 {
     self->must_cut |= lk_offenders_note (
-        self, name, is_place, what == LK_GARBAGE_FRAME, reasons[what]);
+        self, source, name, is_place, what == LK_GARBAGE_FRAME, reasons[what]);
 }
 
 void
@@ -82,11 +83,11 @@ lk_garbage_note (lk_router *self, const lk_source *source, lk_garbage what)
     if (key == NULL) {
         return;
     }
-    offend (self, key, false, what);
+    offend (self, source, key, false, what);
     address = self->calls->address (self->shell, source->identity);
     if (!is_known (self, source, key) && address != NULL
         && lk_place_of (address, place)) {
-        offend (self, place, true, what);
+        offend (self, source, place, true, what);
     }
 }
 

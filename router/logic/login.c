@@ -28,29 +28,41 @@ answer_to (lk_router *self, const lk_asked_login *login, lk_message **message_p)
     lk_router_answer (self, &source, message_p);
 }
 
+/*  In the log: what no issuer has refused, as seldom as other refusals, since
+ *  anybody can have them. */
+static void
+note_refusal (lk_router *self, const lk_asked_login *login, const char *reason)
+{
+    char fingerprint[LK_FINGERPRINT_SIZE];
+    const lk_zones *zones = &self->zones;
+    lk_refusal refusal = {.what = "log-in"};
+    snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
+    snprintf (refusal.host, sizeof refusal.host, "%.*s", LK_HOST_LEN_MAX,
+              login->user);
+    snprintf (refusal.address, sizeof refusal.address, "%s", login->address);
+    if (lk_refusals_note (&self->clients.refusals, &refusal, self->now_ms)) {
+        const char *zone = lk_user_shown (login->zone);
+        const bool is_zone =
+            lk_zone_find (zones->zone, zones->count, zone) != NULL;
+        lk_curve_fingerprint (login->key, fingerprint);
+        lk_zone_file_notice (
+            &self->zone_file, is_zone ? zone : NULL,
+            "audit: %s refused who=%s zone=%s from=%s key=%s why=\"%s\"",
+            login->is_renewal ? "renew" : "login", lk_user_shown (login->user),
+            zone, login->address, lk_user_shown (fingerprint), reason);
+    }
+}
+
 /*  And forgets it. */
 static void
 fail (lk_router *self, lk_asked_login *login, lk_err error, const char *reason)
 {
+    note_refusal (self, login, reason);
     lk_message *failed = lk_message_new (login->from, LK_LOGIN_FAILED);
     lk_message_set_text (failed, "error", lk_err_word (error));
     lk_message_set_text (failed, "reason", reason);
     answer_to (self, login, &failed);
     lk_logins_remove (&self->logins, login);
-}
-
-/*  One that was not begun. */
-static void
-refuse (lk_router *self, const lk_source *source, const lk_message *message,
-        lk_err error, const char *reason)
-{
-    lk_message *failed = lk_message_reply (message, LK_LOGIN_FAILED);
-    lk_message_set_text (failed, "error", lk_err_word (error));
-    lk_message_set_text (failed, "reason", reason);
-    if (error == LK_OVERLOADED) {
-        lk_message_set_number (failed, "wait", OVERLOADED_WAIT_S);
-    }
-    lk_router_answer (self, source, &failed);
 }
 
 /*  -------------------------------------------------------- issuers */
@@ -199,6 +211,57 @@ key_of (const lk_router *self, const lk_source *source,
     return key != NULL && lk_curve_is_key (key) ? key : NULL;
 }
 
+static bool
+fits (const char *text, size_t len_max)
+{
+    return text != NULL && text[0] != '\0' && strlen (text) <= len_max;
+}
+
+static const char *
+zone_of (const lk_message *message)
+{
+    return lk_message_has (message, "zone") ? lk_message_text (message, "zone")
+                                            : LK_ZONE_DEFAULT;
+}
+
+/*  Of one that is not begun, as far as it makes sense. */
+static void
+note_unbegun (lk_router *self, const lk_source *source,
+              const lk_message *message, const char *reason)
+{
+    lk_asked_login login = {.is_renewal =
+                                lk_message_is (message, LK_LOGIN_RENEW)};
+    const lk_person *person = login.is_renewal ? &source->local->person : NULL;
+    const char *key = key_of (self, source, message);
+    const char *zone = person ? lk_person_zone (person) : zone_of (message);
+    const char *user =
+        person ? person->user : lk_message_text (message, "user");
+    char text[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (login.zone, sizeof login.zone, "%s",
+              fits (zone, LK_ZONE_LEN_MAX) ? zone : "");
+    snprintf (login.user, sizeof login.user, "%s",
+              fits (user, LK_USER_LEN_MAX) ? user : "");
+    snprintf (login.key, sizeof login.key, "%s", key != NULL ? key : "");
+    snprintf (login.address, sizeof login.address, "%s",
+              address_of (self, source, text, sizeof text));
+    note_refusal (self, &login, reason);
+}
+
+/*  One that was not begun. */
+static void
+refuse (lk_router *self, const lk_source *source, const lk_message *message,
+        lk_err error, const char *reason)
+{
+    note_unbegun (self, source, message, reason);
+    lk_message *failed = lk_message_reply (message, LK_LOGIN_FAILED);
+    lk_message_set_text (failed, "error", lk_err_word (error));
+    lk_message_set_text (failed, "reason", reason);
+    if (error == LK_OVERLOADED) {
+        lk_message_set_number (failed, "wait", OVERLOADED_WAIT_S);
+    }
+    lk_router_answer (self, source, &failed);
+}
+
 /*  NULL, and answered: it cannot be begun. */
 static lk_asked_login *
 begin (lk_router *self, const lk_source *source, const lk_message *message,
@@ -229,18 +292,10 @@ begin (lk_router *self, const lk_source *source, const lk_message *message,
     return login;
 }
 
-static bool
-fits (const char *text, size_t len_max)
-{
-    return text != NULL && text[0] != '\0' && strlen (text) <= len_max;
-}
-
 static void
 log_in (lk_router *self, const lk_source *source, const lk_message *message)
 {
-    const char *zone = lk_message_has (message, "zone")
-                           ? lk_message_text (message, "zone")
-                           : LK_ZONE_DEFAULT;
+    const char *zone = zone_of (message);
     const char *user = lk_message_text (message, "user");
     const char *password = lk_message_text (message, "password");
     if (!fits (zone, LK_ZONE_LEN_MAX) || !fits (user, LK_USER_LEN_MAX)

@@ -5,8 +5,7 @@
  */
 
 #include "offenders.h"
-
-#include "net/log.h"
+#include "callers.h"
 
 #include <stdio.h>
 
@@ -21,8 +20,35 @@ lk_offenders_is_out (const lk_router *self, const char *public_key,
                       != NULL);
 }
 
+/*  Whose key or session it is, as far as that is known. */
 static void
-tell (lk_router *self, const char *name)
+log_it (lk_router *self, const lk_source *source, const lk_offender *it)
+{
+    char key[LK_FINGERPRINT_SIZE];
+    const lk_client_key *known = lk_client_keys_find (&self->clients, it->name);
+    const lk_person *person =
+        source != NULL && source->local != NULL ? &source->local->person : NULL;
+    const char *zone = person  ? lk_person_zone (person)
+                       : known ? LK_ZONE_DEFAULT
+                               : NULL;
+    lk_curve_fingerprint (it->name, key);
+    lk_zone_file_notice (
+        &self->zone_file, zone,
+        "audit: %s shut out who=%s zone=%s from=%s key=%s seconds=%lld "
+        "why=\"%s\"",
+        it->is_place ? "address" : "key",
+        person  ? person->user
+        : known ? known->client
+                : "?",
+        zone != NULL ? zone : "?",
+        it->is_place ? it->name : lk_callers_address (self, source->identity),
+        it->is_place ? "?" : key,
+        (long long) (it->until_ms - self->now_ms) / 1000, it->reason);
+}
+
+/*  `source`: of a key. */
+static void
+tell (lk_router *self, const lk_source *source, const char *name)
 {
     const lk_offender *it =
         lk_shut_out_find (&self->shut_out, name, self->now_ms);
@@ -33,9 +59,7 @@ tell (lk_router *self, const char *name)
     snprintf (refusal.reason, sizeof refusal.reason, "%s", it->reason);
     snprintf (refusal.address, sizeof refusal.address, "%s", name);
     if (lk_refusals_note (&self->clients.refusals, &refusal, self->now_ms)) {
-        lk_log_warning ("clients: shut out: %s %s=%s seconds=%lld", it->reason,
-                        it->is_place ? "address" : "key", name,
-                        (long long) (it->until_ms - self->now_ms) / 1000);
+        log_it (self, source, it);
     }
 }
 
@@ -63,17 +87,17 @@ lk_offenders_ended (lk_router *self, const char *address)
     char place[LK_PLACE_SIZE];
     if (lk_place_of (address, place)
         && lk_shut_out_ended (&self->shut_out, place, self->now_ms)) {
-        tell (self, place);
+        tell (self, NULL, place);
     }
 }
 
 bool
-lk_offenders_note (lk_router *self, const char *name, bool is_place,
-                   bool at_once, const char *reason)
+lk_offenders_note (lk_router *self, const lk_source *source, const char *name,
+                   bool is_place, bool at_once, const char *reason)
 {
     if (lk_shut_out_offend (&self->shut_out, name, is_place, at_once, reason,
                             self->now_ms)) {
-        tell (self, name);
+        tell (self, source, name);
     }
     return lk_shut_out_find (&self->shut_out, name, self->now_ms) != NULL;
 }

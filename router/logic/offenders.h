@@ -25,9 +25,10 @@ void lk_offenders_began (lk_router *self, const char *address);
 /*  A connection from there has ended that had no session. */
 void lk_offenders_ended (lk_router *self, const char *address);
 
-/*  Notes an offence of a key or a place, `at_once`: which is enough by itself.
- *  Whether it is shut out, now or already. */
-bool lk_offenders_note (lk_router *self, const char *name, bool is_place,
-                        bool at_once, const char *reason);
+/*  Notes an offence of a key or a place, by what came from `source`, `at_once`:
+ *  which is enough by itself. Whether it is shut out, now or already. */
+bool lk_offenders_note (lk_router *self, const lk_source *source,
+                        const char *name, bool is_place, bool at_once,
+                        const char *reason);
 
 #endif

@@ -23,7 +23,7 @@
 typedef struct {
     const char *what; /* a literal: "refused", by us; "refused by it" */
     char reason[LK_REASON_LEN_MAX + 1];
-    char host[LK_HOST_LEN_MAX + 1];
+    char host[LK_HOST_LEN_MAX + 1]; /* of a log-in: its user */
     char address[LK_ADDRESS_LEN_MAX + 1];
     int64_t first_ms, last_ms, logged_ms;
     uint64_t count;

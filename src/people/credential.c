@@ -91,6 +91,12 @@ lk_user_is_name (const char *text)
     return size > 0 && size <= LK_USER_LEN_MAX && lk_utf8_is_text (text, size);
 }
 
+const char *
+lk_user_shown (const char *text)
+{
+    return lk_user_is_name (text) ? text : "?";
+}
+
 /*  -------------------------------------------------------- the line */
 
 static bool

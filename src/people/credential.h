@@ -54,6 +54,10 @@ bool lk_issuer_is_key (const char *text);
 /*  Whether that can be the name of a user. */
 bool lk_user_is_name (const char *text);
 
+/*  A name of a user or a zone from elsewhere, for a line of the log: "?" if it
+ *  is none, since a blank in it would look like another field. */
+const char *lk_user_shown (const char *text);
+
 /*  Signs it as `issuer`, which has a secret; draws `serial` and sets `issuer`.
  *  The rest is the caller's, checked: it asserts. */
 void lk_credential_sign (lk_credential *self, const lk_issuer *issuer,

@@ -4,7 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   In the log of the process where it happens, and in that of its zone.
+#   In the log of the process where it happens, and in that of its zone. What
+#   takes long is begun early, and looked at later.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
@@ -33,33 +34,62 @@ look_around () {
 }
 from='from=127[.]0[.]0[.]1'
 
-list_users carl dave
+#   later NAME COMMAND...: is begun; in_time NAME CODE TEXT: it has ended with
+#   that code, and said that.
+declare -A job
+later () {
+    "${@:2}" >"$work/$1.said" 2>&1 &
+    job[$1]=$!
+}
+in_time () {
+    code "$2" wait "${job[$1]}" && grep -qF -- "$3" "$work/$1.said" || {
+        cat "$work/$1.said"
+        return 1
+    }
+}
+#   held LAPTOP NAME: somebody holds that, until it is lost, or the process ends
+#   whose number is in NAME.held.
+held () {
+    # shellcheck disable=SC2016
+    later "$2" of "$1" run "$2" -- sh -c 'echo $$ >"$0"; exec sleep 600' \
+        "$work/$2.held"
+    await test -s "$work/$2.held"
+}
+
+list_users carl dave erin
 serve_users ann
-begin_cluster 'ttl=3600 renew=100000' 'ttl=3600 renew=100000'
-at h1 settings get >"$work/before"
-
-#   ------------------------------------------------------------ settings
-
+odd_clock clock lockkeeper-router
+LD_PRELOAD=$work/clock.so begin_cluster 'ttl=12 renew=100000' \
+    'ttl=3600 renew=100000'
 one 'settings are changed' h1 lockd default \
     'settings asked who=0 zone=default from=[^ ]*@h1 base=[0-9]+ in=5 out=0 '\
 'in-first="zones"'
-check 'a zone more' at h1 zone add lab --authority file
-one 'is a change of settings' h1 lockd default \
-    'settings asked who=0 .* in-first="zone = .lab .*'
-check 'and one less' at h1 zone remove lab
-one 'is one' h1 lockd default \
-    'settings asked who=0 .* out-first="zone = .lab .*'
-check 'a member goes' await at h1 cluster remove h2
-one 'so is told' h1 lockd default 'members asked who=0 .* remove=h2'
-check 'and comes back' await at h1 cluster add h2
-one 'told' h1 lockd default 'members asked who=0 .* add=h2'
+
+#   ------------------------------------------------------------ what takes time
+
+for name in one ann gone rude copy false; do
+    laptop "$name" h1
+done
+check 'one who renews' log_in ann acme ann
+check 'has a lock' held ann renewed
+check 'one who is revoked' log_in gone corp dave
+check 'has a lock, too' held gone revoked
+later revoke at h1 credential revoke "$work/gone.credential"
+one 'a revocation is a change of settings' h1 lockd default \
+    'settings asked who=0 .* in-first="revoked = .*'
+check 'a laptop' log_in one corp carl
+one 'a log-in' h1 issuer corp \
+    "login ok who=carl zone=corp $from role=operator key=[0-9a-f]{16} serial="
+cp "$work/one.credential" "$work/copy.credential"
+later copy of copy list
+"$lockkeeper" key new "$work/forger.key" >/dev/null
+"$lockkeeper" credential issue --issuer "$work/forger.key" --zone corp \
+    --user mallory --key "$(cat "$work/false.key")" --ttl 1h \
+    >"$work/false.credential"
+later false of false list
 
 #   ------------------------------------------------------------ log-ins
 
-check 'a laptop' laptop one h1
-check 'logs in' log_in one corp carl
-one 'a log-in' h1 issuer corp \
-    "login ok who=carl zone=corp $from role=operator key=[0-9a-f]{16} serial="
 check 'a wrong password' says 1 wrong log_in one corp carl wrong
 one 'is told' h1 issuer corp \
     "login refused who=carl zone=corp $from .* why=wrong-password"
@@ -83,55 +113,107 @@ one 'which is told' h1 issuer corp \
 
 #   ------------------------------------------------------------ sessions
 
-#   held LAPTOP NAME: somebody holds that, until it is lost.
-held () {
-    of "$1" run "$2" -- sh -c 'echo >"$0"; exec sleep 600' "$work/$2.held" \
-        2>"$work/$2.err" &
-    holder=$!
-    await test -e "$work/$2.held"
-}
 check 'a lock is held' held one forced
 check 'forced' of one unlock forced --force --reason 'no use'
 one 'an end by force' h1 lockd corp \
     'force asked who=carl zone=corp from=far-[^ ]*@h1 lock=forced '\
 'token=[0-9a-f]* reason="no use"'
-check 'the holder ends' code 122 wait "$holder"
-check 'two laptops' laptop ann h1
-check 'of which one may not do that' log_in ann acme ann
-check 'and tries' says 125 'that needs the role operator' \
+check 'the holder ends' in_time forced 122 ''
+check 'another one may not do that' says 125 'that needs the role operator' \
     of ann unlock forced --force --reason x
 one 'a refusal' h1 lockd acme \
     'UNLOCK refused who=ann zone=acme from=far-[^ ]*@h1 .*the role operator, '\
 'you are user"'
-
-check 'a credential of another key' laptop copy h1
-cp "$work/one.credential" "$work/copy.credential"
-check 'is refused' says 125 'is of another key' of copy list
+check 'a credential of another key is refused' in_time copy 125 \
+    'is of another key'
 one 'which is told' h1 router corp \
     "credential refused who=carl zone=corp $from service=.*why=\"the \
 credential is of another key\""
-"$lockkeeper" key new "$work/false.key" >/dev/null
-"$lockkeeper" credential issue --issuer "$work/false.key" --zone corp \
-    --user mallory --key "$(cat "$work/copy.key")" --ttl 1h \
-    >"$work/copy.credential"
-check 'one of nobody' says 125 'does not speak for that zone' of copy list
-one 'is told without a zone' h1 router - \
+check 'so is one of nobody' in_time false 125 'does not speak for that zone'
+one 'which is told without a zone' h1 router - \
     "credential refused who=[?] zone=[?] $from .*does not speak for that zone"
-check 'a lock is held' held one revoked
-check 'revoked' at h1 credential revoke "$work/one.credential"
-one 'a revocation is a change of settings' h1 lockd default \
-    'settings asked who=0 .* in-first="revoked = .*'
+check 'one that was revoked' in_time revoke 0 ''
 one 'by which a session is cut off' h1 router corp \
-    "session cut off who=carl zone=corp $from serial=.*-sh-.* why=\"the \
+    "session cut off who=dave zone=corp $from serial=.*-sh-.* why=\"the \
 credential was revoked\""
-check 'the holder ends' code 122 wait "$holder"
-check 'and is told why' grep -q 'its credential has ended' "$work/revoked.err"
-check 'what became of its lock is in the log of the zone' await grep -q \
-    'lock: held -> [a-z]* lock=revoked owner=far-[^ ]* user=carl' \
+
+#   ------------------------------------------------------------ settings
+
+check 'a member goes' await at h1 cluster remove h2
+one 'so is told' h1 lockd default 'members asked who=0 .* remove=h2'
+check 'and comes back' await at h1 cluster add h2
+one 'told' h1 lockd default 'members asked who=0 .* add=h2'
+later lab at h1 zone add lab --authority file
+one 'a zone more is a change of settings' h1 lockd default \
+    'settings asked who=0 .* in-first="zone = .lab .*'
+
+#   ------------------------------------------------------------ and sessions
+
+#   It may have been renewed again.
+renewed () {
+    local log
+    for log in h1/router.log h1/zones/acme.log; do
+        grep -qE "audit: session renewed who=ann zone=acme $from role=user \
+until=.* serial=.* service=far-.*-sh-" "$work/$log" || return 1
+    done
+}
+check 'a session is renewed, in both logs' await renewed
+kill "$(cat "$work/renewed.held")"
+check 'a machine logs in' log_in rude corp erin
+check 'and says nonsense' /usr/bin/python3 "$here/audit_rude.py" "$work/rude"
+one 'its key is shut out' h1 router corp \
+    "key shut out who=erin zone=corp $from key=[0-9a-f]{16} seconds=10 \
+why=\"a frame that cannot be read\""
+check 'not this host' told 0 h1/router.log 'address shut out'
+kill "$issuer"
+wait "$issuer"
+nobody='no host of the cluster issues credentials'
+check 'nobody issues' says 125 "$nobody" log_in one corp dave
+one 'which the router tells' h1 router corp \
+    "login refused who=dave zone=corp $from key=[0-9a-f]{16} why=\"$nobody\""
+check 'nor renews' says 125 "$nobody" of one login --renew
+one 'likewise' h1 router corp \
+    "renew refused who=carl zone=corp $from key=[0-9a-f]{16} why=\"$nobody\""
+check 'a lock is held' held one ended
+touch "$work/clock.ahead"
+one 'a session that is there after its end is cut off' h1 router corp \
+    "session cut off who=carl zone=corp $from serial=.*-sh-.* why=\"its \
+credential has ended\""
+
+#   ------------------------------------------------------------ what took time
+
+check 'there is a zone more' in_time lab 0 ''
+#   It would take ten seconds, too.
+ask_for_less () {
+    at h1 zone remove lab --wait 1
+    [[ $? = @(0|124) ]]
+}
+check 'and one less is asked for' ask_for_less
+one 'which is told' h1 lockd default \
+    'settings asked who=0 .* out-first="zone = .lab .*'
+for name in revoked ended; do
+    check "who was $name has lost the lock" in_time "$name" 122 \
+        'its credential has ended'
+done
+check 'which is in the log of its zone' await grep -q \
+    'lock: held -> [a-z]* lock=revoked owner=far-[^ ]* user=dave' \
     "$work/h1/zones/corp.log"
 unmixed () {
     ! grep -q zone=corp "$work"/h?/zones/acme.log &&
         ! grep -q zone=acme "$work"/h?/zones/corp.log
 }
 check 'no zone hears of another one' unmixed
+#   Its words up to the first value.
+documented () {
+    sed -n 's/.*\(audit: [^=]* who=\).*/\1/p' "$work"/h?/*.log | sort -u \
+        >"$work/lines"
+    while read -r line; do
+        grep -qF -- "$line" "$here"/../../man/*.[78] || {
+            echo "in no page: $line"
+            return 1
+        }
+    done <"$work/lines"
+    [ -s "$work/lines" ]
+}
+check 'all of these lines are in the pages' documented
 done_checking

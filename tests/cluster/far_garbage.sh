@@ -67,11 +67,12 @@ logged () {
     grep -qF "$1" "$LOCKKEEPER_SANDBOX/h1/router.log"
 }
 check 'it is logged of keys' logged \
-    'clients: shut out: a frame that cannot be read key='
+    'audit: key shut out who=broken zone=default from=10.77.2.2 key='
 check 'and of addresses' logged \
-    'clients: shut out: handshakes that go nowhere address=10.77.2.'
+    'audit: address shut out who=? zone=? from=10.77.2.7 key=? seconds=10 '\
+'why="handshakes that go nowhere"'
 few_lines () {
-    [ "$(grep -c 'clients: shut out' \
+    [ "$(grep -c 'audit: .* shut out ' \
         "$LOCKKEEPER_SANDBOX/h1/router.log")" -le 64 ]
 }
 check 'in few lines' few_lines

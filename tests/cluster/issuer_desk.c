@@ -124,13 +124,16 @@ lk_bus_stop (lk_bus *self, int exit_code)
 
 static lk_issuing issuing;
 
+/*  If they are there: a cluster may not have told them yet. */
 static void
 give_settings (const char *path)
 {
     static char text[65536];
     FILE *file = fopen (path, "r");
     static int version;
-    LK_ASSERT (file != NULL);
+    if (file == NULL) {
+        return;
+    }
     text[fread (text, 1, sizeof text - 1, file)] = '\0';
     fclose (file);
     lk_message *answer = lk_message_new ("issuer@" HOST, "LOCKSETTINGS");

@@ -8,8 +8,8 @@ its cases as TAP."""
 import os
 import time
 
-from issuer_fake import (DESK, PASSWORD_FILE, Desk, check, done, is_refused,
-                         is_role, path, run, write)
+from issuer_fake import (DESK, PASSWORD_FILE, Desk, await_, check, done,
+                         is_refused, is_role, path, run, write)
 
 
 def enter(user, password, role):
@@ -27,8 +27,13 @@ def main():
                  "away": "authority=corp"})
     desk.key("acme")
     desk.key("lab")
-    desk.settings()
     desk.start()
+    answer = desk.login("ann", "ann-secret")
+    check("without settings it is too early, which is in the log",
+          is_refused(answer, "overloaded") and desk.logs("why=not-ready"),
+          answer)
+    desk.settings()
+    desk.tell("SETTINGS")
     answer = desk.login("ann", "ann-secret")
     check("the right password gives a credential",
           is_role(answer, "operator"), answer)
@@ -65,12 +70,16 @@ def main():
     check("RENEW needs no password", is_role(answer, "observer"), answer)
     answer = desk.answer(desk.say("RENEW", user="zoe", since=since))
     check("but a user that is there", is_refused(answer), answer)
+    lines = desk.logged().count("refused who=bob ")
     many = [desk.say(user="bob", password="other-secret", zone="acme",
                      address="10.9.9.9") for _ in range(80)]
     answers = [desk.answer(one) for one in many]
     check("of many at once each is answered", all(
         is_role(one, "observer") or is_refused(one, "overloaded")
         for one in answers) and is_role(answers[0], "observer"), answers)
+    check("and each refusal is in the log", await_(
+        lambda: desk.logged().count("refused who=bob ")
+        == lines + sum(is_refused(one, "overloaded") for one in answers)))
     os.chmod(PASSWORD_FILE, 0o644)
     answer = desk.login("ann", "ann-secret")
     check("a file that others can read counts for nothing",

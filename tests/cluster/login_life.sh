@@ -168,32 +168,8 @@ check 'it ends in order' end kept
 
 #   ------------------------------------------------------------ a wrong clock
 
-cat >"$work/clock.c" <<'END_OF_IT'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <time.h>
-#define AHEAD_S 200000
-int
-clock_gettime (clockid_t clock, struct timespec *at)
-{
-    int (*real) (clockid_t, struct timespec *) = (int (*) (
-        clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
-    const int result = real (clock, at);
-    at->tv_sec += clock == CLOCK_REALTIME ? AHEAD_S : 0;
-    return result;
-}
-time_t
-time (time_t *at)
-{
-    struct timespec now;
-    clock_gettime (CLOCK_REALTIME, &now);
-    if (at != NULL) {
-        *at = now.tv_sec;
-    }
-    return now.tv_sec;
-}
-END_OF_IT
-${CC:-gcc} -shared -fPIC -o "$work/clock.so" "$work/clock.c" -ldl
+odd_clock clock lockkeeper
+touch "$work/clock.ahead"
 check 'a laptop whose clock is wrong' issued clock 1h
 check 'has a lock' says 0 held env LD_PRELOAD="$work/clock.so" \
     LOCKKEEPER_CLIENT="$work/clock" "$lockkeeper" run clock -- \

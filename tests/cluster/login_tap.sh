@@ -140,3 +140,44 @@ log_in () {
     echo "${4:-$3-secret}" >"$work/secret"
     of "$1" login --zone "$2" --user "$3" --password-file "$work/secret"
 }
+
+#   odd_clock NAME PROGRAM: makes $work/NAME.so; the wall clock of a PROGRAM that
+#   loads it is two days ahead once there is $work/NAME.ahead.
+odd_clock () {
+    cat >"$work/$1.c" <<'END_OF_IT'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#define AHEAD_S 200000
+int
+clock_gettime (clockid_t clock, struct timespec *at)
+{
+    int (*real) (clockid_t, struct timespec *) = (int (*) (
+        clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
+    const int result = real (clock, at);
+    const int error = errno;
+    at->tv_sec += clock == CLOCK_REALTIME
+                          && strcmp (program_invocation_short_name, PROGRAM) == 0
+                          && access (FILE_OF_IT, F_OK) == 0
+                      ? AHEAD_S
+                      : 0;
+    errno = error;
+    return result;
+}
+time_t
+time (time_t *at)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_REALTIME, &now);
+    if (at != NULL) {
+        *at = now.tv_sec;
+    }
+    return now.tv_sec;
+}
+END_OF_IT
+    ${CC:-gcc} -shared -fPIC -DPROGRAM="\"$2\"" \
+        -DFILE_OF_IT="\"$work/$1.ahead\"" -o "$work/$1.so" "$work/$1.c" -ldl
+}

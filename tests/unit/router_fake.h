@@ -243,6 +243,42 @@ tear_down (void)
     lk_router_clear (&router);
 }
 
+/*  -------------------------------------------------------- the log */
+
+/*  What keep_log has kept since: notices and what is worse. */
+static char log_text[8192];
+
+static inline void
+keep_line (lk_log_level level, const char *line)
+{
+    const size_t used = strlen (log_text);
+    (void) level;
+    snprintf (log_text + used, sizeof log_text - used, "%s\n", line);
+}
+
+static inline void
+keep_log (void)
+{
+    log_text[0] = '\0';
+    lk_log_set_level (LK_LOG_NOTICE);
+    lk_log_set_sink (keep_line);
+}
+
+/*  How often it has that. */
+static inline int
+count_logged (const char *text)
+{
+    int count = 0;
+    for (const char *at = log_text; (at = strstr (at, text)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+#define assert_logged(text)                                                    \
+    ck_assert_msg (count_logged (text) == 1, "not once '%s' in: %s", (text),   \
+                   log_text)
+
 /*  -------------------------------------------------------- in and out */
 
 static inline lk_identity

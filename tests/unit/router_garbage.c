@@ -286,6 +286,40 @@ END_TEST
 
 /*  -------------------------------------------------------- told */
 
+#define BROKEN " seconds=10 why=\"a frame that cannot be read\""
+
+START_TEST (logged_once)
+{
+    keep_log ();
+    come ("a");
+    put_broken (LK_SIDE_CLIENTS, "a");
+    assert_logged ("audit: key shut out who=m1 zone=default from=" PLACE
+                   " key=bb88471d65e2659b" BROKEN);
+    caller_key = KEY2;
+    put_broken (LK_SIDE_CLIENTS, "b");
+    assert_logged ("audit: key shut out who=? zone=? from=" PLACE
+                   " key=54fcba24e9324996" BROKEN);
+    assert_logged ("audit: address shut out who=? zone=? from=" PLACE
+                   " key=?" BROKEN);
+    router.now_ms += LK_SHUT_OUT_MS;
+    caller_address = "10.7.7.8";
+    for (int i = 0; i < LK_HANDSHAKES_MAX; i++) {
+        lk_offenders_ended (&router, caller_address);
+    }
+    assert_logged ("audit: address shut out who=? zone=? from=10.7.7.8 key=? "
+                   "seconds=10 why=\"handshakes that go nowhere\"");
+    /*  Without a session; the same again is not told yet. */
+    caller_key = KEY1;
+    put_broken (LK_SIDE_CLIENTS, "c");
+    ck_assert (is_out (KEY1));
+    ck_assert_int_eq (count_logged ("audit:"), 4);
+    router.now_ms += LK_REFUSALS_LOG_MS;
+    put_broken (LK_SIDE_CLIENTS, "c");
+    ck_assert_int_eq (count_logged ("audit: key shut out who=m1 "), 2);
+    lk_log_set_sink (NULL);
+}
+END_TEST
+
 START_TEST (told)
 {
     come ("a");
@@ -320,6 +354,7 @@ main (void)
     tcase_add_test (tests, ten_a_second);
     tcase_add_test (tests, handshakes);
     tcase_add_test (tests, a_key_with_a_session);
+    tcase_add_test (tests, logged_once);
     tcase_add_test (tests, told);
     Suite *suite = suite_create ("router_garbage");
     suite_add_tcase (suite, tests);

@@ -303,6 +303,69 @@ START_TEST (local_sessions)
 }
 END_TEST
 
+/*  -------------------------------------------------------- the log */
+
+#define REFUSED_ANN                                                            \
+    "audit: login refused who=ann zone=lab from=10.7.7.7 "                     \
+    "key=54fcba24e9324996 why=\""
+
+START_TEST (its_own_refusals)
+{
+    keep_log ();
+    logs_in ("a");
+    assert_logged (REFUSED_ANN "no host of the cluster issues credentials\"");
+    logs_in ("a");
+    ck_assert_int_eq (count_logged ("audit:"), 1);
+    say (LK_SIDE_CLIENTS, "a", "x@.", "router@.", "LOGIN",
+         "{\"zone\":\"a b\",\"user\":\"x zone=lab\",\"password\":7}");
+    assert_logged ("audit: login refused who=? zone=? from=10.7.7.7 "
+                   "key=54fcba24e9324996 why=\"'zone', 'user' and 'password' "
+                   "are to be");
+    enter ("app", "");
+    say (LK_SIDE_LOCAL, "app", "app@h1", "router@.", "LOGIN", LOGIN);
+    assert_logged ("audit: login refused who=ann zone=lab from=uid-7@h1 key=? "
+                   "why=\"'key' is to be");
+    enter ("issuer", "");
+    logs_in ("a");
+    router.now_ms += LK_ASKED_LOGIN_MS;
+    lk_login_work (&router);
+    assert_logged (REFUSED_ANN "the issuer did not answer in time\"");
+    ck_assert_int_eq (count_logged ("audit:"), 4);
+    ck_assert_int_eq (count_logged ("pw-1"), 0);
+    lk_log_set_sink (NULL);
+}
+END_TEST
+
+/*  The issuer tells of them. */
+START_TEST (refusals_of_an_issuer)
+{
+    keep_log ();
+    enter ("issuer", "");
+    logs_in ("a");
+    answers_here (1, "LOGINFAILED", "{\"error\":\"denied\"}");
+    ck_assert_ptr_nonnull (strstr (next ("a"), "denied"));
+    ck_assert_int_eq (count_logged ("audit:"), 0);
+    lk_log_set_sink (NULL);
+}
+END_TEST
+
+/*  Nobody fills a disk with them. */
+START_TEST (refusals_are_few)
+{
+    char body[100];
+    keep_log ();
+    caller_key = KEY1; /* which may say more than ten a second */
+    for (int i = 0; i < LK_REFUSALS_LINES + 5; i++) {
+        snprintf (body, sizeof body, "{\"user\":\"u%d\",\"password\":\"x\"}",
+                  i);
+        say (LK_SIDE_CLIENTS, "a", "x@.", "router@.", "LOGIN", body);
+        drain ("a");
+    }
+    ck_assert_int_eq (count_logged ("login refused who=u"), LK_REFUSALS_LINES);
+    lk_log_set_sink (NULL);
+}
+END_TEST
+
 /*  -------------------------------------------------------- of others */
 
 /*  In the order of their names, behind this host. */
@@ -416,6 +479,14 @@ START_TEST (renewed)
     *person = (lk_person) {.zone = "lab", .user = "ann", .role = LK_ROLE_USER};
     say (LK_SIDE_CLIENTS, "a", ONE "@h1", "router@.", "RENEW", "");
     ck_assert_ptr_nonnull (strstr (next ("a"), "no credential of a log-in"));
+    keep_log ();
+    caller_address = "10.7.7.8";
+    say (LK_SIDE_CLIENTS, "a", ONE "@h1", "router@.", "RENEW", "");
+    drain ("a");
+    assert_logged ("audit: renew refused who=ann zone=lab from=10.7.7.8 "
+                   "key=bb88471d65e2659b why=\"your session has no credential");
+    lk_log_set_sink (NULL);
+    caller_address = "10.7.7.7";
     person->since = 1700000000;
     say (LK_SIDE_CLIENTS, "a", ONE "@h1", "router@.", "RENEW",
          "{\"user\":\"bob\",\"since\":1}");
@@ -451,6 +522,9 @@ main (void)
     tcase_add_test (tests, nonsense);
     tcase_add_test (tests, so_many);
     tcase_add_test (tests, local_sessions);
+    tcase_add_test (tests, its_own_refusals);
+    tcase_add_test (tests, refusals_of_an_issuer);
+    tcase_add_test (tests, refusals_are_few);
     tcase_add_test (tests, one_after_the_other);
     tcase_add_test (tests, one_is_not_there);
     tcase_add_test (tests, no_password_without_keys);

@@ -488,6 +488,7 @@ START_TEST (it_is_renewed)
 {
     assert_starts (comes (LK_SIDE_CLIENTS, "a", red (NOW + 60)), "READY 42 ");
     drain ("lock");
+    keep_log ();
     const char *ready = comes (LK_SIDE_CLIENTS, "a", red (NOW + 600));
     ck_assert_ptr_nonnull (strstr (ready, "\"credential_left\":600}"));
     ck_assert_ptr_nonnull (strstr (next ("lock"), "\"until\":1795000600}"));
@@ -501,6 +502,13 @@ START_TEST (it_is_renewed)
     assert_starts (comes (LK_SIDE_CLIENTS, "a", red (NOW + 600)),
                    "REFUSE 42 {\"reason\":\"the credential has ended\"}");
     assert_next ("lock", "");
+    assert_logged ("audit: session renewed who=alice zone=red from=? role=user "
+                   "until=1795000600 serial=");
+    assert_logged (
+        "audit: credential refused who=bob zone=red from=? service=");
+    assert_logged (" why=\"that is another user's session, or another zone's: "
+                   "begin a new one\"");
+    lk_log_set_sink (NULL);
 }
 END_TEST
 
@@ -511,9 +519,13 @@ START_TEST (it_ends)
     ck_assert_int_eq (lk_router_deadline (&router), router.now_ms + 1000);
     lk_clients_work (&router);
     ck_assert_ptr_nonnull (session ());
+    keep_log ();
     router.now_s++;
     lk_clients_work (&router);
     ck_assert_ptr_null (session ());
+    assert_logged ("audit: session cut off who=alice zone=red from=? serial=");
+    assert_logged (" why=\"its credential has ended\"");
+    lk_log_set_sink (NULL);
     ck_assert_uint_eq (hung_up, 1);
     ck_assert_int_eq (router.route.far_until_s, INT64_MAX);
 }
