@@ -5,7 +5,6 @@
  */
 
 #include "offenders.h"
-#include "callers.h"
 
 #include <stdio.h>
 
@@ -31,6 +30,9 @@ log_it (lk_router *self, const lk_source *source, const lk_offender *it)
     const char *zone = person  ? lk_person_zone (person)
                        : known ? LK_ZONE_DEFAULT
                                : NULL;
+    const char *from =
+        it->is_place ? it->name
+                     : self->calls->address (self->shell, source->identity);
     lk_curve_fingerprint (it->name, key);
     lk_zone_file_notice (
         &self->zone_file, zone,
@@ -40,8 +42,7 @@ log_it (lk_router *self, const lk_source *source, const lk_offender *it)
         person  ? person->user
         : known ? known->client
                 : "?",
-        zone != NULL ? zone : "?",
-        it->is_place ? it->name : lk_callers_address (self, source->identity),
+        zone != NULL ? zone : "?", from != NULL ? from : "?",
         it->is_place ? "?" : key,
         (long long) (it->until_ms - self->now_ms) / 1000, it->reason);
 }
