@@ -141,8 +141,8 @@ log_in () {
     of "$1" login --zone "$2" --user "$3" --password-file "$work/secret"
 }
 
-#   odd_clock NAME PROGRAM: makes $work/NAME.so; the wall clock of a PROGRAM that
-#   loads it is two days ahead once there is $work/NAME.ahead.
+#   odd_clock NAME PROGRAM: makes $work/NAME.so; the wall clock of a PROGRAM
+#   that loads it is two days ahead once there is $work/NAME.ahead.
 odd_clock () {
     cat >"$work/$1.c" <<'END_OF_IT'
 #define _GNU_SOURCE
@@ -159,11 +159,11 @@ clock_gettime (clockid_t clock, struct timespec *at)
         clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
     const int result = real (clock, at);
     const int error = errno;
-    at->tv_sec += clock == CLOCK_REALTIME
-                          && strcmp (program_invocation_short_name, PROGRAM) == 0
-                          && access (FILE_OF_IT, F_OK) == 0
-                      ? AHEAD_S
-                      : 0;
+    const char *program = program_invocation_short_name;
+    if (clock == CLOCK_REALTIME && strcmp (program, PROGRAM) == 0
+        && access (FILE_OF_IT, F_OK) == 0) {
+        at->tv_sec += AHEAD_S;
+    }
     errno = error;
     return result;
 }
