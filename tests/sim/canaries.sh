@@ -77,6 +77,7 @@ link_unit () {    # folder, changed objects, test
     # shellcheck disable=SC2046,SC2086
     $compiler -o "$1/unit" $objects $wraps -Wl,--start-group "$build/test.a" \
         "$build/lock.a" "$build/core.a" "$build/router.a" "$build/daemon.a" \
+        "$build/people.a" \
         "$build/liblockkeeper.a" -Wl,--end-group \
         $(pkg-config --libs check jansson libczmq libzmq libsodium lmdb) \
         $(pkg-config --libs libsystemd 2>/dev/null) -lm
