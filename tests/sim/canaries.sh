@@ -474,7 +474,7 @@ canary resumed-in-the-old-session 60 restarts entry.c \
     's/lk_group_leave (self, entry);\n    lk_group_join (self, entry, asking->request);/lk_index_remove (\&entry->group->entries, \&entry->link);\n    entry->serial = asking->request.serial;\n    lk_index_add (\&entry->group->entries, \&entry->link);/'
 canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
     's/lk_stream_append (lead, &op);/&\n        lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (lead, \&op, \&(lk_notices) {\&now, 1, 1});/'
-canary resumed-when-it-is-over 100 restarts-disturbed ends.c \
+canary resumed-when-it-is-over 400 restarts-disturbed ends.c \
     's/if (is_over (proxy, demand->wait_until_ms)) {\(\n *lk_demand_end\)/if (0) {\1/'
 canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
