@@ -28,8 +28,7 @@ LEASES = 2**40          # serials of what is no part of a script
 SET = 128               # names of a set at most
 MANY = 410              # such sets of others: more than a list looks at
 VARYING = set()         # with what is being given back
-ORDERED = {"events", "tickets"}   # all else, and the tickets of its own host,
-                                # are in the order of some table
+ORDERED = {"events", "tickets"}   # all else is in the order of some table
 
 
 def masked(value, name=""):
@@ -57,8 +56,6 @@ def shown(message):
         body = dict(body, names=[row for row in body.get("names", [])
                                  if LEAKS.search(str(row))])
     body = masked(body)
-    if body.get("own") is True:
-        body.get("tickets", []).sort(key=str)
     return json.dumps([message.command, message.sender, message.to,
                        message.serial, body, message.ttl],
                       sort_keys=True)

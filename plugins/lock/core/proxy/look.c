@@ -42,19 +42,18 @@ is_open (const lk_demand *demand)
 bool
 lk_proxy_next_own (const lk_proxy *proxy, const void **place, lk_node_own *own)
 {
-    const lk_index *serials = &proxy->serials;
-    const lk_index_link *link = *place;
+    const lk_demand *demand = *place;
     do {
-        link = link ? lk_index_next (serials, link) : lk_index_first (serials);
-        if (!link) {
+        demand =
+            demand ? lk_demand_next (proxy, demand) : lk_demand_first (proxy);
+        if (!demand) {
             return false;
         }
-    } while (!is_open ((const lk_demand *) link));
-    const lk_demand *demand = (const lk_demand *) link;
+    } while (!is_open (demand));
     const int64_t left_ms = demand->until_ms - proxy->core->now_ms;
     const bool ends =
         demand->ticket.token != 0 && demand->until_ms != INT64_MAX;
-    *place = link;
+    *place = demand;
     *own = (lk_node_own) {.ticket = demand->ticket,
                           .later = demand->state == LK_DEMAND_LATER,
                           .danger = demand->dangers != 0,
