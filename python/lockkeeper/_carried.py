@@ -73,8 +73,8 @@ class CarriedBook(Book):
         self._reconsider(entry)
 
     def fail_asked(self, error: str, remark: str, now_ms: int) -> None:
-        """What waits fails for that reason, in those words, and is given
-        back."""
+        """Fails all requests that wait, for that reason, in those words, and
+        gives them back."""
         for entry in list(self._entries.values()):
             if entry.life is Life.ASKED:
                 entry.remark = remark

@@ -84,7 +84,7 @@ class Far(Way):
     refused_for = "credential"
 
     def problem(self) -> str:
-        """What ended by the clock no server need have said."""
+        """An end by the clock no server need have told."""
         return text_of("credential") \
             if self._is_over and not self._servers.deny_credential \
             else self._servers.problem()

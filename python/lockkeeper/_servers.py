@@ -261,8 +261,8 @@ class Servers:
 
     def _end_trial(self, server: Server, now_ms: int) -> None:
         """It is dialled anew the next time if our key may be known there then,
-        or another server be behind the address, or if it has another one. What
-        it says may be of a former credential."""
+        or another server be behind the address, or if it has another one. Its
+        words may be of a former credential."""
         about = server.about
         if about.begun_ms >= self._shown_ms:
             about.why = server.why

@@ -173,7 +173,8 @@ void lk_book_turned (lk_lock *lock, const lk_message *message, int64_t now_ms);
 void lk_book_not_turned (lk_lock *lock, const lk_message *message,
                          int64_t now_ms);
 
-/*  What waits fails for that reason, in those words, and is given back. */
+/*  Fails all requests that wait, for that reason, in those words, and gives
+ *  them back. */
 void lk_book_fail_asked (lk_book *self, lk_err error, const char *why,
                          int64_t now_ms);
 

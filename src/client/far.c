@@ -229,7 +229,7 @@ choose (lk_far_way *self, int64_t now_ms)
 
 /*  -------------------------------------------------------- work */
 
-/*  What ended by the clock no server need have said. */
+/*  An end by the clock no server need have told. */
 static void
 problem_of (const lk_way *way, lk_way_problem *problem)
 {

@@ -233,7 +233,7 @@ is_in_vain (const server *self, int64_t now_ms)
 }
 
 /*  It is dialled anew the next time if our key may be known there then, or
- *  another server be behind the address, or if it has another one. What it says
+ *  another server be behind the address, or if it has another one. Its words
  *  may be of a former credential. */
 static void
 end_trial (server *self)

@@ -50,12 +50,13 @@ def was_heard(one):
     return one.poll(0) != 0
 
 
-def flood(kind, place, key, rate, seconds):
-    """How many there were, and how many were heard."""
+def flood(kind, place, key, rate, seconds, is_wanted=lambda: False):
+    """How many there were, and how many were heard. It lasts for that time, and
+    on as long as it is wanted."""
     begin, look = {"half": (half, say_half), "curve": (curve, was_heard)}[kind]
     began = time.monotonic()
     there, count, heard, said = [], 0, 0, 0
-    while time.monotonic() < began + seconds:
+    while time.monotonic() < began + seconds or is_wanted():
         now = time.monotonic()
         while count < rate * (now - began):
             there.append((now, begin(place, key)))

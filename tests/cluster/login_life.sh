@@ -28,12 +28,13 @@ issued () {
 #   work LAPTOP NAME LOCK [SHELL]: beats while it has that lock.
 # shellcheck disable=SC2016
 beat='while [ ! -e "$0.end" ]; do
-          cut -d " " -f 1 /proc/uptime >>"$0"
+          echo "$EPOCHREALTIME" >>"$0"
           sleep 0.05
       done'
 declare -A job
 work () {
-    of "$1" run "$3" -- sh -c "${4:-}$beat" "$work/at-$2" 2>"$work/at-$2.err" &
+    of "$1" run "$3" -- bash -c "${4:-}$beat" "$work/at-$2" \
+        2>"$work/at-$2.err" &
     job[$2]=$!
 }
 works () {
@@ -43,13 +44,12 @@ end () {
     touch "$work/at-$1.end"
     code 0 wait "${job[$1]}"
 }
-#   in_order ONE OTHER: one had ended its work before the other began, by times
-#   in hundredths of a second.
+#   in_order ONE OTHER: one had ended its work before the other began.
 in_order () {
     local last first
     last=$(tail -n 1 "$work/at-$1")
     first=$(head -n 1 "$work/at-$2")
-    awk "BEGIN { exit !($last <= $first) }" || {
+    awk "BEGIN { exit !($last < $first) }" || {
         echo "$1 worked at $last, $2 at $first"
         return 1
     }

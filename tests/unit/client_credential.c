@@ -116,6 +116,17 @@ START_TEST (cannot_be_renewed)
 }
 END_TEST
 
+static void
+loses (lk_session *session)
+{
+    lk_lock_event event = next_event (session);
+    while (event.kind == LK_EVENT_JEOPARDY) {
+        event = next_event (session);
+    }
+    ck_assert_int_eq (event.kind, LK_EVENT_LOST);
+    ck_assert_int_eq (event.error, LK_CREDENTIAL);
+}
+
 /*  Leaders are heard late, as in an election. */
 START_TEST (cuts_a_late_lease_short)
 {
@@ -126,12 +137,7 @@ START_TEST (cuts_a_late_lease_short)
     lk_session *session = open_session ();
     (void) get_lock (session);
     WITH_LOCK (fake.server[0].is_silent = fake.server[1].is_silent = true);
-    lk_lock_event event = next_event (session);
-    while (event.kind == LK_EVENT_JEOPARDY) {
-        event = next_event (session);
-    }
-    ck_assert_int_eq (event.kind, LK_EVENT_LOST);
-    ck_assert_int_eq (event.error, LK_CREDENTIAL);
+    loses (session);
     lk_session_destroy (&session);
 }
 END_TEST
@@ -168,12 +174,7 @@ START_TEST (revoked)
     lk_session *session = open_session ();
     (void) get_lock (session);
     revoke_it ();
-    lk_lock_event event = next_event (session);
-    while (event.kind == LK_EVENT_JEOPARDY) {
-        event = next_event (session);
-    }
-    ck_assert_int_eq (event.kind, LK_EVENT_LOST);
-    ck_assert_int_eq (event.error, LK_CREDENTIAL);
+    loses (session);
     lk_session_destroy (&session);
 }
 END_TEST

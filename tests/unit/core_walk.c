@@ -115,7 +115,7 @@ walk_red (size_t cursors[RED], bool is_busy)
     }
 }
 
-/*  What others have, and do, shows in no cursor of a zone. */
+/*  No cursor of a zone shows anything that others have, and do. */
 START_TEST (zone_is_walked_alone)
 {
     static size_t alone[RED], beside[RED];
@@ -143,7 +143,7 @@ START_TEST (zone_is_walked_alone)
 }
 END_TEST
 
-/*  What is remembered of one walk is not taken for another one's. */
+/*  A walk does not go by the memory of another one. */
 START_TEST (two_walks_at_once)
 {
     lk_op op = operation (LK_OP_ADD, 1);

@@ -245,7 +245,7 @@ tear_down (void)
 
 /*  -------------------------------------------------------- the log */
 
-/*  What keep_log has kept since: notices and what is worse. */
+/*  Lines since keep_log: notices and worse ones. */
 static char log_text[8192];
 
 static inline void

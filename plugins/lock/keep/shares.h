@@ -46,7 +46,7 @@ void lk_shares_gone (lk_shares *self, const char *host);
  *  of. */
 lk_zone_use lk_shares_others (const lk_shares *self, const char *zone);
 
-/*  Likewise, but with locks and bytes of the whole cluster, kept ones among
+/*  The same, but with locks and bytes of the whole cluster, kept ones among
  *  them. */
 lk_zone_use lk_shares_all (const lk_shares *self, const char *zone,
                            lk_node_use own);

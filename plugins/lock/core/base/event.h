@@ -343,7 +343,7 @@ typedef struct {
     int64_t left_ms;  /* of its duration; -1: it has none, or is not held */
 } lk_node_own;
 
-/*  What a zone has, as far as this host knows. */
+/*  How much a zone has, as far as this host knows. */
 typedef struct {
     size_t locks; /* requests of this host, but for static ones that are kept */
     size_t bytes; /* of their names */
