@@ -58,6 +58,14 @@ lk_domain_step (const char *own, const char *other)
     return common == 0 || common == count_labels (other) ? up : up + 1;
 }
 
+size_t
+lk_domain_score (const char *one, const char *other)
+{
+    const size_t levels = count_labels (one), others = count_labels (other);
+    const size_t most = levels > others ? levels : others;
+    return levels == 0 || others == 0 ? 0 : most - count_common (one, other);
+}
+
 bool
 lk_domain_is_within (const char *domain, const char *other)
 {

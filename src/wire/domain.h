@@ -23,6 +23,11 @@ bool lk_domain_is_valid (const char *text);
  *  for each level up, one more where it is elsewhere in there. */
 size_t lk_domain_step (const char *own, const char *other);
 
+/*  How far apart they are, for copies that are not to be lost together: levels
+ *  from the first one that differs, of the longer one; 0 for the very same, and
+ *  where either is not known. */
+size_t lk_domain_score (const char *one, const char *other);
+
 /*  Whether `other` is that domain, or in it; all are in the empty one. */
 bool lk_domain_is_within (const char *domain, const char *other);
 

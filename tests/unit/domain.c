@@ -48,6 +48,24 @@ START_TEST (labels_are_whole)
 }
 END_TEST
 
+/*  Seed 002, "Preferred Secondary": the one at the other place is better. */
+START_TEST (score)
+{
+    const char *master = "au.perth.dc4.rack3.srv25";
+    ck_assert_uint_eq (lk_domain_score (master, "au.perth.dc4.rack2.srv08"), 2);
+    ck_assert_uint_eq (lk_domain_score (master, "au.sydney.dc1.rack2.srv85"),
+                       4);
+    ck_assert_uint_eq (lk_domain_score ("au.perth.dc4.rack2.srv08", master), 2);
+    ck_assert_uint_eq (lk_domain_score (master, master), 0);
+    ck_assert_uint_eq (lk_domain_score (master, "au.perth.dc4"), 2);
+    ck_assert_uint_eq (lk_domain_score ("au.perth.dc4", master), 2);
+    ck_assert_uint_eq (lk_domain_score ("au", "nz"), 1);
+    ck_assert_uint_eq (lk_domain_score ("au.perth", "au.perth2"), 1);
+    ck_assert_uint_eq (lk_domain_score ("au.perth", ""), 0);
+    ck_assert_uint_eq (lk_domain_score ("", "au.perth"), 0);
+}
+END_TEST
+
 START_TEST (within)
 {
     ck_assert (lk_domain_is_within ("au.perth", "au.perth"));
@@ -86,6 +104,7 @@ main (void)
     TCase *tests = tcase_create ("domain");
     tcase_add_test (tests, eleven_patterns);
     tcase_add_test (tests, labels_are_whole);
+    tcase_add_test (tests, score);
     tcase_add_test (tests, within);
     tcase_add_test (tests, valid);
 
