@@ -58,12 +58,14 @@ class Ticket:
 class Member:
     """A host. ``role`` is 'first leader', 'leader', 'member', or 'proxy' for
     one that is no member but heard; ``seen``: it was heard of late; ``id`` is
-    that of its state file, empty if it was never heard."""
+    that of its state file, empty if it was never heard; ``domain``: its
+    location domain, empty if the settings do not have it."""
 
     host: str
     role: str
     seen: bool
     id: str
+    domain: str
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,8 @@ def members(driver: Driver, timeout: Optional[float]) -> Steps[List[Member]]:
                                       end_ms)
         answer = answers.get(first[0], answer)
     return [Member(row.text("host"), row.text("role"), row.flag("seen"),
-                   row.text("id")) for row in _rows(answer, "members")]
+                   row.text("id"), row.text("domain"))
+            for row in _rows(answer, "members")]
 
 
 #   ------------------------------------------------------------ tickets

@@ -243,6 +243,37 @@ lk_survey_take (lk_survey *self, lk_requester *asker, int wait_ms)
     lk_message_destroy (&question);
 }
 
+static void
+set_domain (lk_survey *self, const lk_message *row)
+{
+    const char *name = lk_message_text (row, "host");
+    const char *domain = lk_message_text (row, "domain");
+    lk_survey_host *host = name != NULL ? find_host (self, name) : NULL;
+    if (host != NULL && domain != NULL) {
+        snprintf (host->domain, sizeof host->domain, "%s", domain);
+    }
+}
+
+void
+lk_survey_take_domains (lk_survey *self, lk_requester *asker, int wait_ms)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    const char *host =
+        self->view != NULL ? lk_message_text (self->view, "host") : NULL;
+    if (host == NULL) {
+        return;
+    }
+    snprintf (to, sizeof to, "lock@%s", host);
+    lk_message *question = lk_message_new (to, "LOCKMEMBERS"), *row;
+    lk_message *answer = lk_requester_ask (asker, &question, wait_ms);
+    for (size_t i = 0;
+         answer != NULL && (row = lk_message_row (answer, "members", i)); i++) {
+        set_domain (self, row);
+        lk_message_destroy (&row);
+    }
+    lk_message_destroy (&answer);
+}
+
 void
 lk_survey_clear (lk_survey *self)
 {

@@ -8,6 +8,7 @@
 #define LK_SURVEY_H
 
 #include "cli/ask.h"
+#include "wire/domain.h"
 
 #define LK_SURVEY_HOSTS 64
 
@@ -19,6 +20,8 @@ typedef struct {
     int leader;       /* its place among the leaders; -1: none */
     lk_message *link; /* row of ROUTERSTATUS; NULL: none */
     lk_message *lock; /* LOCKREADY or NOLOCK; NULL: no answer */
+
+    char domain[LK_DOMAIN_LEN_MAX + 1]; /* "": not known, or not asked for */
 } lk_survey_host;
 
 /*  Of a zone of its own only `lock`, and one host: that of who asks, ".". */
@@ -35,6 +38,9 @@ typedef struct {
 /*  Asks all of them, within about `wait_ms`. */
 void lk_survey_take (lk_survey *self, lk_requester *asker, int wait_ms);
 void lk_survey_clear (lk_survey *self);
+
+/*  Asks the lock service whose view that is for the hosts' location domains. */
+void lk_survey_take_domains (lk_survey *self, lk_requester *asker, int wait_ms);
 
 bool lk_survey_is_ready (const lk_survey *self);
 

@@ -70,6 +70,31 @@ check 'what it advises: add' on h1 cluster add h3
 check 'all is well again' await begins h1 '^alerts +none$' '^host '
 check 'on the host itself, too' await has h3 '^h3 .* ready '
 
+#   ------------------------------------------------------------ domains
+
+check 'no domain is known: no column' code 1 grep -q DOMAIN \
+    <(on h1 cluster members)
+check 'two of three members are at one place' await on h2 settings set \
+    hosts/domain 'h1 au.perth.dh1' 'h2 au.perth.dh4' 'h3 nz'
+in_domain () {
+    on h1 cluster members >"$work/members"
+    grep -qE "^$1 .*(leader|member) +$2 +seen$" "$work/members"
+}
+check 'the list of members says where each is' await in_domain h2 \
+    'au\.perth\.dh4'
+check 'also of those that do not lead' in_domain h3 nz
+check 'as JSON' grep -q '"host":"h3",.*"domain":"nz"' \
+    <(on h1 cluster members --json)
+check 'the loss of that place would stop all locks: each host says so' await \
+    begins h3 '^warning +2 of 3 members are in au\.perth: without it locks stop'
+check 'and where each is' has h3 '^h1 .*(leader|member) +au\.perth\.dh1 +live '
+check 'as JSON, too' grep -q '"host":"h1",[^}]*"domain":"au\.perth\.dh1"' \
+    <(on h3 status --json)
+check 'each at another place' await on h1 settings set \
+    hosts/domain 'h1 au.perth' 'h2 fr' 'h3 nz'
+check 'nothing is wrong with that' await begins h1 '^alerts +none$' '^host '
+check 'and where they are it says' await has h1 '^h2 .* fr +live '
+
 #   ------------------------------------------------------------ no quorum
 
 check 'two are gone' sh -c 'kill -9 $1 $2' sh "$(pid_of h2 lockd)" \

@@ -502,6 +502,9 @@ assert used() == before, (used(), before)
                            ("domain = au", "h1"), ("domain = nz.x", "h2"),
                            ("domain-limit = nz", "h2")):
             self.assertEqual(host_by(line), host)
+        self.assertTrue(within(60, lambda: {
+            one.host: one.domain for one in self.far.members()} == {
+                "h1": "au.sydney", "h2": "nz", "h3": "au.perth.dh4"}))
         with self.assertRaisesRegex(
                 Disconnected, "it is in au.sydney, outside of 'client/domain"):
             lockkeeper.Session(connect_timeout=1, client=write_file(

@@ -108,6 +108,41 @@ START_TEST (lists_a_genesis)
 }
 END_TEST
 
+/*  As the settings have it; that of an unknown host is nobody's. */
+START_TEST (tells_domains)
+{
+    static const char *const domains[] = {"au.perth", NULL, "nz", "au"};
+    static const char text[] =
+        "hosts\n    domain = \"h4 au\"\n    domain = \"h1 au.perth\"\n"
+        "    domain = \"h9 fr\"\n    domain = \"h3 nz\"\n";
+    node.status.settings = (lk_settings_id) {.version = 1};
+    node.status.settings_text = (lk_name) {text, sizeof text - 1};
+    give (new_message (APP, "LOCKMEMBERS", 3));
+    const lk_message *list = only_sent (APP, "LOCKMEMBERS");
+    for (size_t i = 0; i < 4; i++) {
+        lk_message *row = lk_message_row (list, "members", i);
+        ck_assert_ptr_nonnull (row);
+        ck_assert (lk_message_has (row, "domain") == (domains[i] != NULL));
+        if (domains[i] != NULL) {
+            check_text (row, "domain", domains[i]);
+        }
+        lk_message_destroy (&row);
+    }
+}
+END_TEST
+
+/*  They are in force, and their text is not here yet. */
+START_TEST (tells_none_without_the_text)
+{
+    node.status.settings = (lk_settings_id) {.version = 1};
+    give (new_message (APP, "LOCKMEMBERS", 3));
+    const lk_message *list = only_sent (APP, "LOCKMEMBERS");
+    lk_message *row = lk_message_row (list, "members", 0);
+    ck_assert (!lk_message_has (row, "domain"));
+    lk_message_destroy (&row);
+}
+END_TEST
+
 /*  -------------------------------------------------------- changes */
 
 START_TEST (adds_who_is_heard)
@@ -395,7 +430,8 @@ END_TEST
 int
 main (void)
 {
-    const TTest *const list[] = {lists_members, lists_a_genesis};
+    const TTest *const list[] = {lists_members, lists_a_genesis, tells_domains,
+                                 tells_none_without_the_text};
     const TTest *const changes[] = {
         adds_who_is_heard,
         removes_a_member,

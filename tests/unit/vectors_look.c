@@ -276,7 +276,10 @@ elect_two (void)
 
 START_TEST (list_of_members)
 {
+    static const char text[] = "hosts\n    domain = \"h2 au.perth.dh4\"\n";
     elect_two ();
+    node.status.settings = (lk_settings_id) {.version = 1};
+    node.status.settings_text = (lk_name) {text, sizeof text - 1};
     hear ("app-lockmembers");
     says ("app-lockmembers-answer");
 }

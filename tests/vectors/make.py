@@ -581,7 +581,8 @@ APPLICATION = [
     ("app-lockmembers-answer", "these, and who is heard besides", APP, LOCK1,
      "LOCKMEMBERS", 6,
      {"served_by": "h1", "term": 7, "members": [
-         {"host": "h2", "id": ID["h2"], "role": "first leader", "seen": True},
+         {"host": "h2", "id": ID["h2"], "role": "first leader",
+          "domain": "au.perth.dh4", "seen": True},
          {"host": "h1", "id": ID["h1"], "role": "leader", "seen": True},
          {"host": "h3", "id": ID["h3"], "role": "member", "seen": False},
          {"host": "h4", "id": ID["h4"], "role": "proxy", "seen": True}],

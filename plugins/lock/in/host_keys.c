@@ -35,13 +35,6 @@ enum { GATHER_MS = 1000, AGAIN_MS = 5000, REFUSED_MS = 60000, SETTLE_S = 11 };
 
 /*  -------------------------------------------------------- the router */
 
-/*  The text in force; NULL: it is not here. */
-static const char *
-text_of (const lk_node_status *status)
-{
-    return status->settings.version == 0 ? "" : status->settings_text.data;
-}
-
 static void
 tell (lk_lockd *self)
 {
@@ -49,7 +42,7 @@ tell (lk_lockd *self)
     char line[LK_HOST_KEY_LINE_SIZE];
     lk_node_status status;
     lk_node_get_status (self->node, &status);
-    const char *text = text_of (&status);
+    const char *text = lk_lockd_settings_text (&status);
     if (text == NULL) {
         return;
     }
@@ -105,7 +98,7 @@ tell_clients (lk_lockd *self)
     char line[LK_CLIENT_KEY_LINE_SIZE];
     lk_node_status status;
     lk_node_get_status (self->node, &status);
-    const char *text = text_of (&status);
+    const char *text = lk_lockd_settings_text (&status);
     if (text == NULL) {
         return;
     }
@@ -258,7 +251,7 @@ lk_lockd_take_keys (lk_lockd *self, const lk_message *message, lk_event *event,
 {
     lk_node_status status;
     lk_node_get_status (self->node, &status);
-    const char *text = text_of (&status);
+    const char *text = lk_lockd_settings_text (&status);
     const int64_t now = lk_bus_now (self->bus);
     const int64_t left_ms = settle_ms (self, &status);
     *kept = NULL;

@@ -16,6 +16,7 @@
 #include "out.h"
 
 #include "net/log.h"
+#include "settings/common.h"
 #include "wire/address.h"
 #include "wire/message_frame.h"
 
@@ -24,19 +25,32 @@
 
 /*  -------------------------------------------------------- the list */
 
+typedef struct {
+    const lk_hostmap *hostmap;
+    lk_message *message;
+    lk_hosts sees;
+    lk_host_domain domain[LK_DOMAINS_MAX]; /* of the settings */
+    size_t domain_count;
+} member_list;
+
 static void
-add_row (const lk_lockd *self, lk_message *message,
-         const lk_node_status *status, lk_host host, const char *role)
+add_row (member_list *self, lk_host host, const char *role)
 {
     lk_message *row = lk_message_row_new ();
-    uint64_t id = lk_hostmap_id (&self->hostmap, host);
-    lk_message_set_text (row, "host", lk_hostmap_name (&self->hostmap, host));
+    const char *name = lk_hostmap_name (self->hostmap, host);
+    uint64_t id = lk_hostmap_id (self->hostmap, host);
+    const lk_host_domain *place =
+        lk_host_domain_of (self->domain, self->domain_count, name);
+    lk_message_set_text (row, "host", name);
     if (id != 0) {
         lk_message_set_hex (row, "id", id);
     }
     lk_message_set_text (row, "role", role);
-    lk_message_set_flag (row, "seen", (status->sees & LK_HOST_BIT (host)) != 0);
-    lk_message_add_row (message, "members", &row);
+    if (place != NULL) {
+        lk_message_set_text (row, "domain", place->domain);
+    }
+    lk_message_set_flag (row, "seen", (self->sees & LK_HOST_BIT (host)) != 0);
+    lk_message_add_row (self->message, "members", &row);
 }
 
 static lk_hosts
@@ -56,18 +70,23 @@ add_members (const lk_lockd *self, lk_message *message,
 {
     const lk_decree *decree = lk_lockd_decree (self, status);
     lk_hosts leaders = leaders_of (decree);
+    const char *text = lk_lockd_settings_text (status);
+    member_list rows = {
+        .hostmap = &self->hostmap, .message = message, .sees = status->sees};
+    if (text != NULL) {
+        rows.domain_count = lk_common_settings_domains (text, rows.domain);
+    }
     for (size_t i = 0; i < decree->leader_count; i++) {
-        add_row (self, message, status, decree->leader[i],
-                 i == 0 ? "first leader" : "leader");
+        add_row (&rows, decree->leader[i], i == 0 ? "first leader" : "leader");
     }
     for (size_t i = 0; i < self->hostmap.count; i++) {
         if (decree->members & ~leaders & LK_HOST_BIT (i)) {
-            add_row (self, message, status, (lk_host) i, "member");
+            add_row (&rows, (lk_host) i, "member");
         }
     }
     for (size_t i = 0; i < self->hostmap.count; i++) {
         if (status->sees & ~decree->members & LK_HOST_BIT (i)) {
-            add_row (self, message, status, (lk_host) i, "proxy");
+            add_row (&rows, (lk_host) i, "proxy");
         }
     }
 }

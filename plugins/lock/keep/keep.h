@@ -177,6 +177,9 @@ void lk_lockd_record (lk_lockd *self, const lk_record *record);
 const lk_decree *lk_lockd_decree (const lk_lockd *self,
                                   const lk_node_status *status);
 
+/*  The settings in force; NULL: their text is not here. */
+const char *lk_lockd_settings_text (const lk_node_status *status);
+
 /*  Whether we are a member by that decree; whether the host is a member or a
  *  leader. */
 bool lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree);

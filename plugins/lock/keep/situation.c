@@ -46,6 +46,12 @@ lk_lockd_is_of (const lk_decree *decree, lk_host host)
     return is;
 }
 
+const char *
+lk_lockd_settings_text (const lk_node_status *status)
+{
+    return status->settings.version == 0 ? "" : status->settings_text.data;
+}
+
 /*  -------------------------------------------------------- hosts-min */
 
 static int

@@ -26,6 +26,9 @@ row_of (const lk_survey *survey, const lk_survey_host *host)
     const char *trouble = lk_status_trouble (host);
     lk_message_set_text (row, "host", host->name);
     lk_message_set_text (row, "role", lk_status_role (survey, host));
+    if (host->domain[0] != '\0') {
+        lk_message_set_text (row, "domain", host->domain);
+    }
     lk_message_set_text (row, "state", lk_status_link (host));
     lk_message_set_flag (row, "live", host->live);
     lk_message_set_flag (row, "ready", trouble == NULL);
@@ -118,6 +121,7 @@ run_status (int argc, char **argv)
         lk_requester_destroy (&asker);
         return code;
     }
+    lk_survey_take_domains (&survey, asker, ANSWER_MS);
     lk_status_advise (&survey, asker, ANSWER_MS, &advices);
     if (options.json) {
         print_json (&survey, &advices, options.object);

@@ -55,6 +55,9 @@ void lk_status_advise (const lk_survey *survey, lk_requester *asker,
 void lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
                             int wait_ms, lk_advices *advices);
 
+/*  Looks where the members are. */
+void lk_status_add_domain (const lk_survey *survey, lk_advices *advices);
+
 /*  -------------------------------------------------------- for people */
 
 /*  All of it; `object` may be NULL. */

@@ -396,6 +396,7 @@ lk_status_advise (const lk_survey *survey, lk_requester *asker, int wait_ms,
     look_at_settings (survey, advices);
     look_at_senders (survey, advices);
     look_at_security (survey, advices);
+    lk_status_add_domain (survey, advices);
     look_at_versions (survey, advices);
     look_at_guests (survey, advices);
 }

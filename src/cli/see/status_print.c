@@ -20,15 +20,20 @@
 #define LABEL "%-12s "
 #define LABEL_WIDTH 13
 #define WIDTH_OF_LINK 54
+#define WIDTH_OF_DOMAIN 96
 #define LINES_BESIDE 15 /* of what is not a host, without advice */
 #define LINES_OF_HOSTS 6
 #define ITEMS_SIZE 5000
 
-enum { HOST, ROLE, LINK, SINCE, LOCKS, GOT, GIVEN, COLUMNS };
+enum { HOST, ROLE, DOMAIN, LINK, SINCE, LOCKS, GOT, GIVEN, COLUMNS };
 
 static const lk_column columns[COLUMNS] = {
     [HOST] = {.head = "HOST", .width = 14},
     [ROLE] = {.head = "ROLE", .width = 12, .from = WIDTH_OF_LINK},
+    [DOMAIN] = {.head = "DOMAIN",
+                .width = 20,
+                .from = WIDTH_OF_DOMAIN,
+                .optional = true},
     [LINK] = {.head = "LINK", .width = 9, .from = WIDTH_OF_LINK},
     [SINCE] = {.head = "SINCE",
                .width = 10,
@@ -222,6 +227,9 @@ set_link (lk_columns *table, const lk_survey *survey,
     const int64_t since_ms =
         host->link != NULL ? number_of (host->link, "since_ms") : -1;
     lk_columns_set (table, ROLE, lk_status_role (survey, host));
+    if (host->domain[0] != '\0') {
+        lk_columns_set (table, DOMAIN, host->domain);
+    }
     lk_columns_set (table, LINK, lk_status_link (host));
     lk_columns_set_color (table, LINK, host->live ? LK_GOOD : LK_BAD);
     lk_columns_set (table, SINCE, lk_span (since_ms).text);

@@ -24,12 +24,13 @@ lk_is_members (const lk_message *answer)
 
 /*  -------------------------------------------------------- members */
 
-enum { HOST, ID, ROLE, SEEN, COLUMNS };
+enum { HOST, ID, ROLE, DOMAIN, SEEN, COLUMNS };
 
 static const lk_column columns[COLUMNS] = {
     [HOST] = {.head = "HOST", .width = 16, .whole = true},
     [ID] = {.head = "ID", .width = 8},
     [ROLE] = {.head = "ROLE", .width = 12},
+    [DOMAIN] = {.head = "DOMAIN", .width = 26, .optional = true},
     [SEEN] = {.head = "SEEN", .width = 6}};
 
 static void
@@ -42,6 +43,9 @@ add_row (lk_columns *table, const lk_message *row)
     lk_columns_set (table, HOST, lk_text_of (row, "host"));
     lk_columns_set (table, ID, id);
     lk_columns_set (table, ROLE, lk_text_of (row, "role"));
+    if (lk_message_has (row, "domain")) {
+        lk_columns_set (table, DOMAIN, lk_text_of (row, "domain"));
+    }
     lk_columns_set (table, SEEN,
                     lk_message_flag (row, "seen") ? "seen" : "silent");
 }
