@@ -9,6 +9,7 @@ messages those of a router alone."""
 from __future__ import annotations
 
 import os
+import random
 from typing import List, Optional, Sequence
 
 from . import _frame
@@ -22,7 +23,8 @@ SEEKING, REGISTERING, READY, REFUSED = (
     "seeking", "registering", "ready", "refused")
 
 _REGISTER_MS = 500  # REGISTER is repeated that often
-_SEEK_MS = 100  # a router that is not there is sought that often
+_SEEK_SOON_MS = 5  # a router that is not there is sought again so soon, ...
+_SEEK_MS = 100  # ... and that often in the end
 _TAKEN_MS = 5000  # for so long a name may be taken by a former process
 _TAKEN_RETRY_MS = 100
 _PATIENCE_MS = 3000  # then the next endpoint is tried, if there are several
@@ -35,7 +37,7 @@ class Attach:
     hands over what is received and sends ``take_frames``."""
 
     def __init__(self, name: str, endpoints: Sequence[str], now_ms: int, *,
-                 subscribe: Sequence[str] = (), seek_ms: int = _SEEK_MS,
+                 subscribe: Sequence[str] = (), seek_ms: int = 0,
                  credential: Optional[CredentialFile] = None) -> None:
         self.name = name
         self.host = ""
@@ -49,7 +51,8 @@ class Attach:
         self._shown_ms = 0  # REGISTER was said last
         self._asked_ms = 0
         self._subscribe = list(subscribe)
-        self._seek_ms = seek_ms
+        self._seek_ms = seek_ms  # 0: often at first
+        self._pause_ms = _SEEK_SOON_MS
         self._endpoints = list(endpoints)
         self._at = 0
         self._address = f"{name}@."
@@ -95,9 +98,18 @@ class Attach:
         self._taken_since, self._since_ms = 0, now_ms
         self._out.clear()
         self._at = (self._at + 1) % len(self._endpoints)
-        self._retry_ms = now_ms if was_ready else now_ms + self._seek_ms
+        self._retry_ms = now_ms if was_ready else now_ms + self._pause()
         if was_ready:
             self.on_lost(now_ms)
+
+    def _pause(self) -> int:
+        """How long until a router that is not there is sought again: longer
+        each time, and not the same for all who lost it."""
+        if self._seek_ms:
+            return self._seek_ms
+        pause_ms = self._pause_ms
+        self._pause_ms = min(2 * pause_ms, _SEEK_MS)
+        return round(pause_ms * random.uniform(0.75, 1.25))
 
     def _begin_register(self, now_ms: int) -> None:
         self.state = REGISTERING
@@ -139,6 +151,7 @@ class Attach:
         if self.state != REGISTERING:
             return
         self.state, self.host = READY, host
+        self._pause_ms = _SEEK_SOON_MS
         self.answer_ms = now_ms - self._asked_ms
         self._address = f"{self.name}@{host}"
         self._retry_ms = FOREVER

@@ -42,8 +42,10 @@ typedef enum {
  *  end of a former process of ours may not have been noticed yet. */
 #define LK_ATTACH_TAKEN_MS 5000
 
-/*  A router that is not there is sought that often; that of another host less
- *  often. */
+/*  A router that is not there is sought again so soon, as most are back soon,
+ *  then half as often each time, and that often in the end, give or take a
+ *  quarter; that of another host less often. */
+#define LK_ATTACH_SEEK_SOON_MS 5
 #define LK_ATTACH_SEEK_MS 100
 #define LK_ATTACH_SEEK_FAR_MS 500
 

@@ -9,6 +9,7 @@
 #include "net/attach_life.h"
 
 #include "net/clock.h"
+#include "net/random.h"
 #include "wire/message_frame.h"
 
 #include <stdio.h>
@@ -27,10 +28,21 @@ retry_at (lk_attach *self, int64_t when_ms)
     }
 }
 
+/*  Many sessions lose a router at once: so not all at the same time. */
 int
-lk_attach_seek_ms (const lk_attach *self)
+lk_attach_seek_ms (lk_attach *self)
 {
-    return self->link.numbers ? LK_ATTACH_SEEK_FAR_MS : LK_ATTACH_SEEK_MS;
+    int ms = LK_ATTACH_SEEK_SOON_MS << self->misses;
+
+    if (self->link.numbers) {
+        return LK_ATTACH_SEEK_FAR_MS;
+    }
+    if (ms < LK_ATTACH_SEEK_MS) {
+        self->misses++;
+    } else {
+        ms = LK_ATTACH_SEEK_MS;
+    }
+    return ms * 3 / 4 + (int) (lk_random_id () % ((unsigned) ms / 2 + 1));
 }
 
 static void
@@ -133,6 +145,7 @@ static void
 become_ready (lk_attach *self)
 {
     self->state = LK_ATTACH_READY;
+    self->misses = 0;
     self->answer_ms = lk_clock_ms () - self->asked_ms;
     retry_at (self, INT64_MAX);
     if (!self->is_visitor) {

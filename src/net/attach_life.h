@@ -39,6 +39,7 @@ struct lk_attach {
     char reason[200];                     /* of the last REFUSE */
     uint64_t serial;
     int64_t retry_ms;    /* REGISTER again, or open again */
+    unsigned misses;     /* it was not there, in a row */
     int64_t open_since;  /* connected, or being so, with an endpoint */
     int64_t taken_since; /* first REFUSE because of the name; 0: none */
     int64_t asked_ms;    /* REGISTER, first on this connection */
@@ -63,8 +64,9 @@ typedef enum {
 /*  Says REGISTER on the connection that there is. */
 void lk_attach_say_register (lk_attach *self);
 
-/*  How long until a router that is not there is sought again. */
-int lk_attach_seek_ms (const lk_attach *self);
+/*  How long until a router that is not there is sought again: longer each
+ *  time. */
+int lk_attach_seek_ms (lk_attach *self);
 
 /*  Goes to the next state, and does what belongs to it. */
 void lk_attach_step (lk_attach *self, lk_attach_event event);

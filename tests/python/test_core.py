@@ -645,6 +645,16 @@ class Cores(unittest.TestCase):
         self.say("router@h1", "STATUS", service="lock@h1", status="up")
         self.assertFalse(self.core.book.deserted)
 
+    def test_soon_at_first(self):
+        """one that is gone is sought soon, and ever more seldom"""
+        for _ in range(2):
+            self.be_ready()
+            self.core.disconnected(NOW)
+            for wanted in (5, 10, 20, 40, 80, 100, 100):
+                self.core.disconnected(NOW)
+                pause = self.core.deadline() - NOW
+                self.assertLessEqual(abs(pause - wanted), wanted / 4)
+
     def test_patience(self):
         """an endpoint that does not answer is left for the next one"""
         self.core.reopen = False

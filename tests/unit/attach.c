@@ -175,6 +175,34 @@ START_TEST (router_goes_and_comes_back)
 }
 END_TEST
 
+/*  Until it is sought again; it may be that it is being connected to. */
+static int64_t
+pause_ms (void)
+{
+    while (lk_attach_deadline (attach) == INT64_MAX) {
+        both_work (1);
+    }
+    return lk_attach_deadline (attach) - lk_clock_ms ();
+}
+
+/*  One that was there, and is gone: most are back soon. */
+START_TEST (a_router_is_sought_soon_at_first)
+{
+    begin_ready ();
+    for (int round = 1; round <= 2; round++) {
+        lk_socket_destroy (&fake.socket);
+        until (&seen.lost, round);
+        ck_assert_int_le (pause_ms (), 4 * LK_ATTACH_SEEK_SOON_MS);
+        while (pause_ms () < LK_ATTACH_SEEK_MS / 2) {
+            both_work (1);
+        }
+        ck_assert_int_le (pause_ms (), LK_ATTACH_SEEK_MS * 5 / 4);
+        fake_open ();
+        until (&seen.ready, round + 1);
+    }
+}
+END_TEST
+
 START_TEST (options_that_make_no_sense)
 {
     lk_attach_options options = {.endpoint = "ipc:///tmp/x", .name = "a b"};
@@ -203,6 +231,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, name_that_is_taken_for_a_moment);
     tcase_add_test (tcase, name_that_stays_taken);
     tcase_add_test (tcase, router_goes_and_comes_back);
+    tcase_add_test (tcase, a_router_is_sought_soon_at_first);
     tcase_add_test (tcase, options_that_make_no_sense);
 }
 
