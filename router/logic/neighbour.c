@@ -553,3 +553,15 @@ lk_neighbour_leave (lk_router *self)
         say_good_bye (self, self->mesh.link[i]);
     }
 }
+
+bool
+lk_neighbour_all_left (const lk_router *self)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        const lk_mesh_link *link = self->mesh.link[i];
+        if (lk_mesh_link_is_open (link) && !link->is_left) {
+            return false;
+        }
+    }
+    return true;
+}

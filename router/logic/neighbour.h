@@ -57,6 +57,10 @@ lk_message *lk_neighbour_introduction (const lk_router *self,
 /*  Says good bye to all, and takes no new ones. */
 void lk_neighbour_leave (lk_router *self);
 
+/*  Whether all have hung up since, as they do when they have read that and all
+ *  that was sent before. */
+bool lk_neighbour_all_left (const lk_router *self);
+
 /*  The messages CONNECT, ACCEPT, REFUSE and DISCONNECTED. */
 void lk_neighbour_on_connect (lk_router *self, const lk_source *source,
                               const lk_message *message);

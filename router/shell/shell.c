@@ -43,9 +43,8 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/*  Who leaves waits a little, so that its neighbours hear its good bye before
- *  they see their connections break; less than they wait before they dial
- *  again. */
+/*  Who leaves waits until its neighbours have heard its good bye, before they
+ *  see their connections break; less than they wait before they dial again. */
 enum { LINGER_MS = 500, LEAVE_MS = 50 };
 
 /*  How often hosted services are called in one wake-up, and for how long they
@@ -228,8 +227,7 @@ leave (lk_shell *self)
     lk_neighbour_leave (&self->router);
     lk_events_host (&self->router, "DISCONNECTED", self->router.host, NULL,
                     NULL);
-    self->stop_ms =
-        self->router.now_ms + (self->router.cluster.live > 1 ? LEAVE_MS : 0);
+    self->stop_ms = self->router.now_ms + LEAVE_MS;
 }
 
 static void
@@ -378,21 +376,23 @@ static void
 flush (void *user)
 {
     lk_shell *self = user;
-    woken (self);
+    lk_router *router = woken (self);
     lk_ends_tell (&self->ends);
     const bool done = flush_and_turn (self);
     if (self->stopping && !self->leaving && !lk_hosting_runs (&self->hosting)) {
         leave (self);
         flush_all (self);
     }
-    lk_gate_keep (&self->router);
+    if (self->leaving && lk_neighbour_all_left (router)) {
+        self->stop_ms = router->now_ms;
+    }
+    lk_gate_keep (router);
     lk_manager_tell (&self->manager);
     lk_authentication_keep (&self->authentication);
-    lk_remembered_keep (&self->remembered, &self->router);
-    const int64_t deadline = lk_router_deadline (&self->router);
-    lk_timer_set (&self->timer, !done           ? self->router.now_ms
+    lk_remembered_keep (&self->remembered, router);
+    lk_timer_set (&self->timer, !done           ? router->now_ms
                                 : self->leaving ? self->stop_ms
-                                                : deadline);
+                                                : lk_router_deadline (router));
 }
 
 /*  -------------------------------------------------------- receiving */

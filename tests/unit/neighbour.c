@@ -192,6 +192,24 @@ START_TEST (a_second_host_of_a_name_is_refused)
 }
 END_TEST
 
+/*  By their hanging up, or by leaving themselves. */
+START_TEST (who_leaves_knows_when_all_have_heard_it)
+{
+    ck_assert (lk_neighbour_all_left (&router));
+    char out[32];
+    snprintf (out, sizeof out, "%s", link_host ("h2"));
+    link_host ("h3");
+    lk_neighbour_leave (&router);
+    assert_starts (next (out), "router@h1 > router@. DISCONNECTED 0 ");
+    ck_assert (!lk_neighbour_all_left (&router));
+    neighbour_left ("in-h2");
+    ck_assert (!lk_neighbour_all_left (&router));
+    say (LK_SIDE_MESH, "in-h3", "router@h3", "router@h1", "DISCONNECTED",
+         "{\"host\":\"h3\"}");
+    ck_assert (lk_neighbour_all_left (&router));
+}
+END_TEST
+
 START_TEST (the_configuration_is_taken_anew)
 {
     static const char *const two[] = {"10.0.0.2:1", "10.0.0.3:1", NULL};
@@ -221,6 +239,7 @@ main (void)
     tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
     tcase_add_test (tcase, a_host_that_is_told_so_twice_asks_once);
     tcase_add_test (tcase, a_second_host_of_a_name_is_refused);
+    tcase_add_test (tcase, who_leaves_knows_when_all_have_heard_it);
     tcase_add_test (tcase, the_configuration_is_taken_anew);
     Suite *suite = suite_create ("neighbour");
     suite_add_tcase (suite, tcase);
