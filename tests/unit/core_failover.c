@@ -496,6 +496,23 @@ START_TEST (who_begins_a_session_is_heard_soon)
 }
 END_TEST
 
+/*  Its router was restarted, and it goes by what was in force before. */
+START_TEST (so_is_who_had_not_ended)
+{
+    be_well ();
+    lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
+    message.as.started =
+        (lk_msg_started) {.eligible = true, .incarnation = 1, .answer = true};
+    end (4);
+    ck_assert_int_gt (lk_node_deadline (node), now_ms + 1);
+    give (4, &message);
+    wait_ms (1);
+    ck_assert_ptr_nonnull (sent (LK_MSG_PING, 4));
+    give (4, &message);
+    ck_assert_int_gt (lk_node_deadline (node), now_ms + 1);
+}
+END_TEST
+
 /*  Its proxy heard it before we did. */
 START_TEST (a_request_shows_that_its_term_is_in_force)
 {
@@ -544,6 +561,7 @@ main (void)
     tcase_add_test (one, who_hurries_in_vain_leaves_others_their_turn);
     tcase_add_test (one, a_last_word_is_not_heard);
     tcase_add_test (one, who_begins_a_session_is_heard_soon);
+    tcase_add_test (one, so_is_who_had_not_ended);
     tcase_add_test (one, a_request_shows_that_its_term_is_in_force);
     suite_add_tcase (suite, one);
     return run_suite (suite);

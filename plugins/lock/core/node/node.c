@@ -73,10 +73,10 @@ on_started (lk_node *node, const lk_lock_message *message)
     node->core.known |= LK_HOST_BIT (message->from);
     peer->candidate = started->candidate;
     peer->eligible = started->eligible;
-    peer->ended = false;
-    if (started->incarnation != peer->incarnation) {
+    if (peer->ended || started->incarnation != peer->incarnation) {
         lk_ping_soon (&node->core);
     }
+    peer->ended = false;
     lk_adopt (&node->election, message->from, &started->active);
     if (!started->answer) {
         lk_lock_message *answer = lk_out_message (&node->core, LK_MSG_STARTED);
