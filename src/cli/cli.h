@@ -244,8 +244,8 @@ lk_requester *lk_cli_looker (const lk_options *options);
  *  that the verb needs one. */
 bool lk_cli_needs_admin (const lk_requester *asker, const lk_verb *verb);
 
-/*  That a verb is for hosts of the cluster, said. */
-void lk_cli_say_for_hosts (const lk_verb *verb);
+/*  That a verb, or an option, is for hosts of the cluster, said. */
+void lk_cli_say_for_hosts (const char *what);
 
 /*  Asks for the lock, or the locks, that the first `names` arguments name,
  *  with all that the options say. LK_EXIT_OK, or the exit code after having

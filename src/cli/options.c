@@ -375,12 +375,12 @@ takes_endpoint (const lk_verb *verb)
 }
 
 void
-lk_cli_say_for_hosts (const lk_verb *verb)
+lk_cli_say_for_hosts (const char *what)
 {
     lk_cli_fail (0,
                  "'%s' is not to be had from a machine without a router: run "
                  "it on a host of the cluster",
-                 verb->name);
+                 what);
 }
 
 /*  Whether it can be done from where we are; else says it. */
@@ -391,7 +391,7 @@ is_in_reach (const lk_options *self, const lk_verb *verb)
         || !lk_cli_is_far (self->endpoint)) {
         return true;
     }
-    lk_cli_say_for_hosts (verb);
+    lk_cli_say_for_hosts (verb->name);
     return false;
 }
 

@@ -220,6 +220,8 @@
     X (OWN, "own", FLAG, "", own, false,                                       \
        "what this host itself knows of its programs, with leaders or without") \
     X (ONCE, "once", FLAG, "", once, false, "print the table and return")      \
+    X (FULL, "full", FLAG, "", full, false,                                    \
+       "and all members are there, and as many lead as can")                   \
     X (FIRST, "first", FLAG, "", first, false,                                 \
        "the first and only host of a new cluster")                             \
     X (JOIN, "join", FLAG, "", join, false,                                    \

@@ -711,6 +711,8 @@ says_it 124 "did not get '...' $not_now" run x --wait 0.2 -- true
 says_it 124 "did not unlock '...' in time" unlock x 1 --wait 0.2
 it_says 124 'locks cannot be had after ... s: ...' \
     "$lockkeeper" wait-ready --timeout 0.2
+it_says 124 'the cluster is not full after ... s: ...' \
+    "$lockkeeper" wait-ready --full --timeout 0.2
 says_it 124 "did not ... '...' in time: ..." cluster remove h3 --wait 1
 #   As a home, h1 may answer while its lease holds.
 check 'its lease is over' await \

@@ -47,6 +47,10 @@ check 'wait-ready: ready' says 0 'ready: locks can be had on h1' \
 check 'wait-ready: as JSON' \
     json 'it["ready"] and it["host"] == "h2" and it["waited_ms"] >= 0' \
     on h2 wait-ready --json
+check 'wait-ready --full: says that, too' \
+    says 0 'ready: locks can be had on h3, and the cluster is full' \
+    on h3 wait-ready --full --timeout 90
+check 'wait-ready --full: three lead' three_lead
 check 'wait-ready: takes no name' says 125 "takes no 'x'" on h1 wait-ready x
 check 'wait-ready: no router' says 124 "no router at '$nowhere'" \
     "$lockkeeper" wait-ready --timeout 0.3 --endpoint "$nowhere"

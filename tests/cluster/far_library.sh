@@ -97,6 +97,8 @@ check 'a file that others may read' says 125 'chmod 600' \
     client run x -- true
 chmod 600 "$file"
 check 'what is for hosts' says 125 'on a host of the cluster' client keys show
+check 'so is an option' says 125 "'--full' is not to be had from" \
+    client wait-ready --full
 
 #   ------------------------------------------------------------ locks
 

@@ -75,6 +75,9 @@ check 'nor asks their lock services' told guest LOCKSTATUS \
     'INVALID N .*that is not yours to say' lock@h2
 check 'but its own' told guest LOCKSTATUS '^lock@h1 ' lock@.
 silence guest
+check 'so it cannot wait for them' says 124 'a zone is not told of members' \
+    env LOCKKEEPER_ENDPOINT="$endpoint" "${red[@]}" "$lockkeeper" \
+    wait-ready --full
 
 if /usr/bin/python3 -c 'import zmq' 2>/dev/null; then
     export WORK=$work LOG=$log LOCKKEEPER=$lockkeeper

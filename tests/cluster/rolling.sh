@@ -90,6 +90,11 @@ note () {
     [ "${worst[$1]:-0}" -ge "$2" ] || worst[$1]=$2
 }
 
+#   ready_again HOST: says so, and it is true, of all.
+ready_again () {
+    on "$1" wait-ready --full --timeout 60 && all_full
+}
+
 #   roll HOST DAEMON
 # shellcheck disable=SC2046,SC2207
 roll () {
@@ -107,7 +112,7 @@ roll () {
     echo "# $host, $daemon: longest wait $own ms, elsewhere $elsewhere ms"
     note "$daemon.own" "$own"
     note "$daemon.elsewhere" "$elsewhere"
-    check "$host: as many lead as before" hosts_get all_full
+    check "$host: as many lead as before" ready_again "$host"
 }
 
 check 'as many lead as can' hosts_get all_full

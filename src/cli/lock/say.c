@@ -193,7 +193,7 @@ lk_cli_looker (const lk_options *options)
     lk_requester *asker = lk_cli_asker (options->endpoint);
     if (asker != NULL && lk_cli_is_far (options->endpoint)
         && !lk_requester_is_zoned (asker)) {
-        lk_cli_say_for_hosts (options->verb);
+        lk_cli_say_for_hosts (options->verb->name);
         lk_requester_destroy (&asker);
     }
     return asker;

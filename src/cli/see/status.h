@@ -29,6 +29,10 @@ const char *lk_status_trouble (const lk_survey_host *host);
 /*  Its link's state, or what there is instead of one. */
 const char *lk_status_link (const lk_survey_host *host);
 
+/*  Whether all members are there, with their votes and locks to be had, and as
+ *  many lead as can; else why not. */
+bool lk_status_is_full (const lk_survey *survey, char *why, size_t size);
+
 /*  -------------------------------------------------------- what is to do */
 
 #define LK_ADVICE_SIZE 600

@@ -124,6 +124,56 @@ could_lead (const lk_survey *survey, const lk_survey_host *host)
            && lk_message_flag (host->lock, "may_lead");
 }
 
+/*  -------------------------------------------------------- leaders */
+
+static size_t
+count_leaders (const lk_survey *survey)
+{
+    return survey->lock != NULL
+               ? lk_message_item_count (survey->lock, "leaders")
+               : 0;
+}
+
+/*  As many as there are votes for, and hosts that may. */
+static size_t
+count_possible (const lk_survey *survey)
+{
+    const size_t could = names_of (survey, could_lead).count;
+    const int64_t most =
+        survey->lock != NULL
+            ? lk_message_number (survey->lock, "leaders_max", 0)
+            : 0;
+    return (int64_t) could < most ? could : (size_t) most;
+}
+
+/*  A member without which the cluster is less than it may be; one that knows
+ *  another decree may know better. */
+static bool
+is_wanting (const lk_survey *survey, const lk_survey_host *host)
+{
+    return host->is_member
+           && (is_missing (survey, host) || lost_vote (survey, host)
+               || is_not_ready (survey, host)
+               || lk_message_number (host->lock, "term", 0)
+                      != lk_message_number (survey->view, "term", 0));
+}
+
+bool
+lk_status_is_full (const lk_survey *survey, char *why, size_t size)
+{
+    const names wanting = names_of (survey, is_wanting);
+    const size_t leaders = count_leaders (survey);
+    const size_t possible = count_possible (survey);
+    if (wanting.count > 0) {
+        snprintf (why, size, "members are missing, or not ready: %s",
+                  wanting.text);
+    } else if (leaders < possible) {
+        snprintf (why, size, "%zu leaders, and there could be %zu", leaders,
+                  possible);
+    }
+    return wanting.count == 0 && leaders >= possible;
+}
+
 /*  -------------------------------------------------------- advice */
 
 /*  The message of a table that was wrong is the same on all hosts. */
@@ -244,20 +294,11 @@ look_at_hosts (const lk_survey *survey, lk_advices *advices)
     }
 }
 
-/*  As many as there are votes for, and hosts that may. */
 static void
 look_at_leaders (const lk_survey *survey, lk_advices *advices)
 {
-    const size_t leaders = survey->lock != NULL
-                               ? lk_message_item_count (survey->lock, "leaders")
-                               : 0;
-    const names could = names_of (survey, could_lead);
-    const int64_t most =
-        survey->lock != NULL
-            ? lk_message_number (survey->lock, "leaders_max", 0)
-            : 0;
-    const size_t possible =
-        (int64_t) could.count < most ? could.count : (size_t) most;
+    const size_t leaders = count_leaders (survey);
+    const size_t possible = count_possible (survey);
     if (lk_survey_is_ready (survey) && leaders < possible) {
         lk_advise (advices, "warning",
                    "%zu leaders, and there could be %zu; that should last "

@@ -10,6 +10,7 @@
 #include "cli/access.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/see/status.h"
 #include "net/clock.h"
 #include "wire/message_frame.h"
 
@@ -80,11 +81,19 @@ conclude (const waiter *self, bool ready)
     if (self->options->json) {
         print_json (self, ready);
     } else if (ready) {
-        printf ("ready: locks can be had%s%s\n",
-                self->host[0] != '\0' ? " on " : "", self->host);
+        printf ("ready: locks can be had%s%s%s\n",
+                self->host[0] != '\0' ? " on " : "", self->host,
+                self->options->full ? ", and the cluster is full" : "");
     }
     if (ready) {
         return LK_EXIT_OK;
+    }
+    if (self->options->full) {
+        return lk_cli_fail (LK_EXIT_LATE,
+                            "the cluster is not full after %.1f s: %s; "
+                            "`lockkeeper status` tells more",
+                            (double) (lk_clock_ms () - self->began_ms) / 1000,
+                            self->reason);
     }
     return lk_cli_fail (LK_EXIT_LATE,
                         "locks cannot be had after %.1f s: %s; `lockkeeper "
@@ -148,13 +157,34 @@ is_ready (waiter *self)
     return ready;
 }
 
+/*  A zone never hears of it. */
+static bool
+is_full (waiter *self)
+{
+    lk_survey survey;
+    char why[REASON_SIZE];
+    if (lk_requester_is_zoned (self->asker)) {
+        wait_for (self, "a zone is not told of members");
+        self->until_ms = 0;
+        return false;
+    }
+    lk_survey_take (&survey, self->asker, time_left (self));
+    const bool full = lk_status_is_full (&survey, why, sizeof why);
+    if (!full) {
+        wait_for (self, why);
+    }
+    lk_survey_clear (&survey);
+    return full;
+}
+
 static bool
 look (waiter *self)
 {
     if (self->asker == NULL) {
         seek_router (self);
     }
-    return self->asker != NULL && is_ready (self);
+    return self->asker != NULL && is_ready (self)
+           && (!self->options->full || is_full (self));
 }
 
 /*  -------------------------------------------------------- the verb */
@@ -176,6 +206,10 @@ run_wait_ready (int argc, char **argv)
     if (!lk_cli_is_endpoint (options.endpoint)) {
         return LK_EXIT_FAILED;
     }
+    if (options.full && lk_cli_is_far (options.endpoint)) {
+        lk_cli_say_for_hosts ("--full");
+        return LK_EXIT_FAILED;
+    }
     waiter self = {.options = &options, .began_ms = lk_clock_ms ()};
     self.until_ms = options.timeout_ms == LK_FOREVER
                         ? INT64_MAX
@@ -191,7 +225,7 @@ run_wait_ready (int argc, char **argv)
 }
 
 static const lk_verb_option takes[] = {
-    LK_TAKES (TIMEOUT),
+    LK_TAKES (FULL), LK_TAKES (TIMEOUT),
     LK_TAKES_AS (JSON, "print nothing but one JSON object at the end"),
     LK_TAKES (ENDPOINT), LK_TAKES_END};
 
