@@ -443,6 +443,10 @@ simulator () {
         --seed "$seed" --runs 40 --jobs "$slots"
     job working sim sim/scripts "$sim" --script all --seed "$seed" \
         --runs $((1 + steps / 1000000)) --jobs "$slots"
+    for script in two-hosts two-hosts-far; do    # 60 seeds are its table
+        job working sim "sim/$script" "$sim" --script "$script" \
+            --seed "$seed" --runs 120 --jobs "$slots"
+    done
     job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
 }

@@ -351,6 +351,23 @@ canary reclaim-is-over-at-once 200 storm upkeep.c \
 canary grants-in-a-reclaim 200 storm apply_grant.c \
     's/!= home\n *|| lk_table_reclaims (self, home)) {/!= home) {/'
 
+#   ------------------------------------------------------------ two hosts
+
+canary each-host-is-a-quorum 60 two-hosts decree.c \
+    's,/ 2 + 1,/ 2,'
+canary whoever-only-votes-leads 20 two-hosts choice.c \
+    's/if (choice->vote\[host\]\.eligible) {/if (1) {/'
+canary leads-with-nobody-left 60 two-hosts serving.c \
+    's/return lk_is_quorum (decree->members, fresh);/return true;/'
+canary alone-it-tells-what-it-grants 60 two-hosts stream.c \
+    's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
+canary the-hosts-take-turns 60 two-hosts date.c \
+    's/return date->reason != LK_WHY_LOST/return date->reason == LK_WHY_LOST || date->reason != LK_WHY_LOST/'
+canary the-other-is-not-asked-for 20 two-hosts-promised vote.c \
+    's/if (host != LK_NOBODY) {/if (0) {/'
+canary no-time-for-a-far-vote 60 two-hosts-far vote.c \
+    's/#define VOTING_MS 1500/#define VOTING_MS 60/'
+
 #   ------------------------------------------------------------ leases
 
 canary no-margin 1000 storm core.c \

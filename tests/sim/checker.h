@@ -170,6 +170,7 @@ typedef struct {
     lk_term table;       /* of its last ping */
     lk_term leads;       /* by that it may tell what it grants ... */
     int64_t leads_until; /* ... until then; 0: does not */
+    uint64_t grants;     /* to its applications */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     uint64_t look;  /* ... by that look; */

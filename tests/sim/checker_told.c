@@ -135,6 +135,7 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
     claim->ordinal = grant->ordinal;
     claim->told_type = grant->type;
     self->grants++;
+    self->service[claim->who.host].grants++;
     former = claim->heir_of ? find_heritage (self, claim) : NULL;
     if (former) {
         if (claim->token != former->token) {

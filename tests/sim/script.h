@@ -33,6 +33,7 @@ typedef struct {
     lk_journal_mode journal;
     int remotes; /* applications on other machines, and then no others */
     bool (*takes_mail) (struct sim_world *world, const struct sim_mail *mail);
+    int voters; /* the last of the members: never lead, have no applications */
 } sim_script;
 
 /*  How far the story has come. */
@@ -49,6 +50,13 @@ typedef struct {
     int count;
     int64_t limit_ms;
     lk_lock_message kept; /* a ping, which owns nothing */
+    char served;          /* of two hosts: see script_two.c */
+    lk_hosts alone;       /* ... that it is; 0: not known yet */
+    bool reclaims;        /* nobody who is left has the tickets */
+    bool in_reclaim;
+    int64_t wrong_since; /* others are served; 0: not so */
+    bool counts;         /* grants, from here on: */
+    uint64_t grants[2];
 } sim_plot;
 
 extern const sim_script sim_scripts[];
@@ -143,6 +151,10 @@ bool sim_remote_suspended (struct sim_world *world,
                            const lk_lock_message *message);
 bool sim_remote_last_moment (struct sim_world *world,
                              const lk_lock_message *message);
+bool sim_two_hosts (struct sim_world *world, const lk_lock_message *message);
+bool sim_two_hosts_far (struct sim_world *world,
+                        const lk_lock_message *message);
+bool sim_two_promised (struct sim_world *world, const lk_lock_message *message);
 bool sim_mail_idle (struct sim_world *world, const struct sim_mail *mail);
 bool sim_mail_claim_in_doubt (struct sim_world *world,
                               const struct sim_mail *mail);

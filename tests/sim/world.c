@@ -115,6 +115,15 @@ draw_candidate (sim_world *self, uint8_t place, lk_candidate *candidate)
         .pid = place};
 }
 
+/*  Of the members of a script, one that never leads. */
+static bool
+is_voter (const sim_world *self, uint8_t place)
+{
+    size_t voters = (size_t) self->options.script->voters;
+
+    return place < self->member_count && place + voters >= self->member_count;
+}
+
 void
 sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
 {
@@ -144,7 +153,8 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     base->config.self = place;
     base->config.id = lk_rng_next (&self->rng) | 1;
     base->config.member = member;
-    base->config.eligible = self->options.script || !sim_chance (self, 120);
+    base->config.eligible = self->options.script ? !is_voter (self, place)
+                                                 : !sim_chance (self, 120);
     draw_candidate (self, place, &base->config.candidate);
     if (base->config.member) {
         base->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
@@ -246,12 +256,23 @@ draw_course (sim_world *self)
     }
 }
 
+/*  As bits: where they are on other machines, or never are. */
+static uint64_t
+with_applications (const sim_script *script)
+{
+    int leaders = script->members - script->voters;
+
+    return script->remotes > 0  ? 0
+           : script->voters > 0 ? (1ull << sim_app_bit (leaders, 0)) - 1
+                                : UINT64_MAX;
+}
+
 static void
 set_out (sim_world *self, const sim_options *options, uint64_t seed)
 {
     self->options = *options;
-    if (options->script && options->script->remotes > 0) {
-        self->options.apps = 0;
+    if (options->script) {
+        self->options.apps &= with_applications (options->script);
     }
     self->seed = seed;
     self->dice_seed = seed * 0x9e3779b97f4a7c15u + 12345;
