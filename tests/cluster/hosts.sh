@@ -29,6 +29,7 @@
 #   Before make_hosts N, which waits until locks can be had on all:
 #       members      names of the first members; by default all hosts. The
 #                    others have no state: they are proxies, and ready too.
+#       voters       names of members that never lead
 #       leaders      how many leaders all_full expects; by default 3, or as
 #                    many as an odd number of members allows
 #       lockd        another program as lock service
@@ -103,7 +104,7 @@ where=$work/hosts
 export LOCKKEEPER_SANDBOX=$where
 dead_after_ms=500 leader_lease_ms=1000 host_lease_ms=4000 grace_ms=60000
 rest_ms=${REST_MS:-30}
-hosts=() options=() idle='' members='' leaders='' watch='' clients=''
+hosts=() options=() idle='' members='' leaders='' watch='' clients='' voters=''
 declare -A address=()
 [ "$mode" = namespaces ] ||
     echo "# namespaces not permitted: the hosts are processes over loopback"
@@ -168,6 +169,9 @@ options_of () {
         printf '%s\n' "--state=$where/$host/state" "--run=$where/$host/run" \
             "--dead-after=$dead_after_ms" "--leader-lease=$leader_lease_ms" \
             "--host-lease=$host_lease_ms" "--grace=$grace_ms" "${options[@]}"
+        case " $voters " in
+            *" $host "*) echo --priority=off ;;
+        esac
     fi
 }
 
