@@ -255,7 +255,7 @@ lk_world_introduce (lk_world *self, lk_host place, uint64_t incarnation)
         .origin = LK_NOBODY,
         .destination = LK_NOBODY,
         .as.started = {.candidate = host->config.candidate,
-                       .eligible = host->config.eligible,
+                       .eligible = lk_node_may_lead (self->node[place]),
                        .incarnation = incarnation,
                        .active = host->disk.active}};
     for (lk_host other = 0; other < self->count; other++) {

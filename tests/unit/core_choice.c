@@ -135,6 +135,24 @@ START_TEST (holder_is_rather_the_proposer)
 }
 END_TEST
 
+/*  It leads, and those whose table is the same need no copy of it; but not if
+ *  another one's is longer. */
+START_TEST (holder_is_rather_one_that_may_lead)
+{
+    holds (2, 7, 900);
+    holds (3, 7, 900);
+    choice.proposer = 2;
+    vote[2].eligible = false;
+    ck_assert_uint_eq (lk_choose_holder (&choice), 3);
+    holds (2, 7, 901);
+    ck_assert_uint_eq (lk_choose_holder (&choice), 2);
+    holds (3, 8, 0);
+    vote[3].eligible = false;
+    vote[2].eligible = true;
+    ck_assert_uint_eq (lk_choose_holder (&choice), 3);
+}
+END_TEST
+
 START_TEST (a_genesis_has_no_holder)
 {
     previous = (lk_decree) {.members = ALL};
@@ -355,6 +373,7 @@ main (void)
     tcase_add_test (tests, holder_is_no_new_member);
     tcase_add_test (tests, holder_is_rather_out_of_reclaim);
     tcase_add_test (tests, holder_is_rather_the_proposer);
+    tcase_add_test (tests, holder_is_rather_one_that_may_lead);
     tcase_add_test (tests, a_genesis_has_no_holder);
     tcase_add_test (tests, by_random_numbers);
     tcase_add_test (tests, as_many_as_configured);

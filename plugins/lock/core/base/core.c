@@ -28,6 +28,7 @@ lk_core_init (lk_core *core, const lk_node_config *config, int64_t now_ms)
     }
     core->peer[config->self].candidate = config->candidate;
     core->settings_ms = LK_LONG_AGO;
+    core->drain_until_ms = LK_LONG_AGO;
     core->forgotten_ms = LK_LONG_AGO;
     core->pinged_ms = LK_LONG_AGO;
     core->next_ping_ms = now_ms;
@@ -38,6 +39,19 @@ void
 lk_core_clear (lk_core *core)
 {
     lk_outlet_clear (&core->outlet);
+}
+
+/*  protocol 9.5.7 */
+bool
+lk_core_is_draining (const lk_core *core)
+{
+    return core->drain_until_ms != LK_LONG_AGO;
+}
+
+bool
+lk_core_may_lead (const lk_core *core)
+{
+    return core->config.eligible && !lk_core_is_draining (core);
 }
 
 /*  protocol 9 */

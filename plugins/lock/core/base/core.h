@@ -37,6 +37,10 @@ struct lk_core {
     lk_decree told;      /* the latest above `facts.active` that a member told
                             of and that cannot be taken */
 
+    /*  It drains, and leads no decree to come, until then; LK_LONG_AGO: it does
+     *  not. */
+    int64_t drain_until_ms;
+
     /*  The others. */
     lk_hosts known; /* who said LOCKSTARTED or a ping; always itself */
     lk_peer peer[LK_HOSTS_MAX];
@@ -54,6 +58,10 @@ struct lk_core {
 
 void lk_core_init (lk_core *core, const lk_node_config *config, int64_t now_ms);
 void lk_core_clear (lk_core *core);
+
+/*  Whether it may lead: not if its priority is off, nor while it drains. */
+bool lk_core_may_lead (const lk_core *core);
+bool lk_core_is_draining (const lk_core *core);
 
 /*  How long to wait for the end of another host's time: its clock may be
  *  10 % slow and ours 10 % fast. */

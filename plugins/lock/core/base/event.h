@@ -81,7 +81,8 @@ typedef enum {
     LK_ON_STOP,          /* leave in good order, see lk_node_is_stopped */
     LK_ON_REGISTER,      /* an application on another machine comes */
     LK_ON_LEASE,         /* ... asks until when it may believe */
-    LK_ON_GOODBYE        /* ... ends its registration */
+    LK_ON_GOODBYE,       /* ... ends its registration */
+    LK_ON_DRAIN          /* lead no more, or again, see lk_node_is_drained */
 } lk_event_type;
 
 /*  One lock of a set that is held already. */
@@ -154,7 +155,8 @@ typedef struct {
     bool more;    /* others follow at once, FLUSH at the latest: what travels
                   together waits for that, and so does the deadline */
     lk_host host; /* HOST_GONE; CHANGE: of members, else LK_NOBODY */
-    bool add;     /* CHANGE: else remove */
+    bool add;     /* CHANGE: else remove; DRAIN: else that is over */
+    int64_t until_ms;       /* DRAIN: it is over then by itself; INT64_MAX */
     lk_name settings;       /* CHANGE: of settings, to that text ... */
     lk_settings_id base;    /* ... from these */
     uint64_t record;        /* RECORDED: its number */

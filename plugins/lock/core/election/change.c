@@ -6,6 +6,7 @@
 
 #include "change.h"
 
+#include "able.h"
 #include "election_private.h"
 
 #include <string.h>
@@ -65,28 +66,6 @@ is_so (const lk_election *election)
                ? lk_settings_id_equal (decree->settings, self->text.id)
                : lk_hosts_has (decree->members, self->host)
                      == (self->wish == LK_WISH_ADD);
-}
-
-static bool
-enough_heard (const lk_election *election, lk_hosts members)
-{
-    return lk_is_quorum (members, lk_leader_sees (election->leader));
-}
-
-/*  Whether one of these members is heard and may lead. */
-static bool
-some_may_lead (const lk_election *election, lk_hosts members)
-{
-    lk_hosts seen = lk_leader_sees (election->leader) & members;
-    while (seen) {
-        lk_host host = lk_hosts_take (&seen);
-        if (host == election->core->config.self
-                ? election->core->config.eligible
-                : election->core->peer[host].eligible) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /*  What is in the way of another member, or of one less. */
@@ -154,11 +133,12 @@ find_first_problem (const lk_election *election, const char **text)
     if (error != LK_OK) {
         return error;
     }
-    if (!enough_heard (election, active) || !enough_heard (election, wanted)) {
+    if (!lk_able_to_elect (election, active)
+        || !lk_able_to_elect (election, wanted)) {
         *text = "too few of the members before or after it are heard";
         return LK_ISOLATED;
     }
-    if (!some_may_lead (election, wanted)) {
+    if (!lk_able_any (election, wanted)) {
         *text = "none of the members that are left and heard may lead";
         return LK_REFUSED;
     }
@@ -302,8 +282,8 @@ lk_change_is_due (const lk_election *election)
                          ? core->now_ms - core->settings_ms >= SETTLE_MS
                          : wanted != members;
     return is_wanted && core->now_ms >= self->next_ms && core->in_reclaim == 0
-           && enough_heard (election, wanted)
-           && some_may_lead (election, wanted);
+           && lk_able_to_elect (election, wanted)
+           && lk_able_any (election, wanted);
 }
 
 void

@@ -60,6 +60,9 @@ holds_better (const lk_choice *choice, lk_host a, lk_host b)
     if (x->length != y->length) {
         return x->length > y->length;
     }
+    if (choice->vote[a].eligible != choice->vote[b].eligible) {
+        return choice->vote[a].eligible;
+    }
     return a == choice->proposer;
 }
 

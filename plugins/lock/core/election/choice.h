@@ -25,7 +25,8 @@ typedef struct {
 lk_host lk_choose_previous (const lk_msg_voted *vote, lk_hosts voted);
 
 /*  The sealed voter whose table has D's term or a later one: first who is not
- *  in reclaim, then the latest term, then the longest, then the proposer. */
+ *  in reclaim, then the latest term, then the longest, then who may lead, then
+ *  the proposer. */
 lk_host lk_choose_holder (const lk_choice *choice);
 
 /*  If there is none, a holder that may lack the last operations, chosen in the

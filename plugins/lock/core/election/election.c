@@ -33,6 +33,7 @@ lk_election_init (lk_election *self, lk_core *core, lk_leader *leader)
     self->quorum_ms = LK_LONG_AGO;
     self->bad_since_ms = LK_LONG_AGO;
     self->few_since_ms = LK_LONG_AGO;
+    self->leaves_since_ms = LK_LONG_AGO;
     self->next_try_ms = core->now_ms + lk_rng_between (&core->rng, 50, 300);
     self->holder = LK_NOBODY;
     self->refused = LK_NOBODY;

@@ -54,6 +54,10 @@ lk_hosts lk_election_asked (const lk_election *election);
 /*  Whether that is the first leader of the decree that it proposes. */
 bool lk_election_is_first (const lk_election *election, lk_host host);
 
+/*  Whether it may end, while it drains: others lead, or nobody can in its place
+ *  and another leader keeps the tickets. */
+bool lk_election_has_left (const lk_election *election);
+
 /*  -------------------------------------------------------- change */
 
 /*  Somebody asks for a change; answered with LK_DO_CHANGED, now or later. */

@@ -55,8 +55,9 @@ struct lk_election {
     uint64_t progress; /* ELECTED: how far the first leader has come */
 
     /*  When to try next. */
-    int64_t bad_since_ms; /* no living leaders since; LK_LONG_AGO: fine */
-    int64_t few_since_ms; /* fewer leaders than could be; likewise */
+    int64_t bad_since_ms;    /* no living leaders since; LK_LONG_AGO: fine */
+    int64_t few_since_ms;    /* fewer leaders than could be; likewise */
+    int64_t leaves_since_ms; /* a leader may lead no more; likewise */
     int64_t next_try_ms;
     unsigned failed; /* own votings in a row that came to nothing */
     uint64_t view;   /* what was seen of the others when the last one did */

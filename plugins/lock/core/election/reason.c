@@ -6,9 +6,11 @@
 
 #include "reason.h"
 
+#include "able.h"
 #include "change.h"
 #include "date.h"
 #include "election_private.h"
+#include "leave.h"
 #include "retry.h"
 
 #define STEP_MS 150         /* between the ranks of proposers */
@@ -56,6 +58,7 @@ static void
 miss_leaders (lk_election *election)
 {
     election->few_since_ms = LK_LONG_AGO;
+    election->leaves_since_ms = LK_LONG_AGO;
     if (election->bad_since_ms == LK_LONG_AGO) {
         int64_t first_ms =
             election->hurry > 0
@@ -81,23 +84,6 @@ miss_leaders (lk_election *election)
 
 /*  -------------------------------------------------------- few, or full */
 
-/*  Whether enough members hear it and are heard by it, as far as they say. */
-static bool
-has_quorum (const lk_election *election, lk_host host)
-{
-    lk_hosts echo = election->core->peer[host].sees | LK_HOST_BIT (host);
-    lk_hosts others =
-        lk_leader_sees (election->leader)
-        & ~(LK_HOST_BIT (host) | LK_HOST_BIT (election->core->config.self));
-    while (others) {
-        lk_host other = lk_hosts_take (&others);
-        if (!lk_hosts_has (election->core->peer[other].sees, host)) {
-            echo &= ~LK_HOST_BIT (other);
-        }
-    }
-    return lk_is_quorum (election->core->facts.active.members, echo);
-}
-
 /*  A member that all leaders see and are seen by, and that may lead.
  *  Protocol 9.5.6. */
 static bool
@@ -107,7 +93,7 @@ could_lead (const lk_election *election, lk_host host)
     const lk_peer *peer = &election->core->peer[host];
     if (lk_decree_place (active, host) >= 0 || !peer->eligible
         || !lk_peer_heard (election->core, host)
-        || !has_quorum (election, host)) {
+        || !lk_able_to_have_lease (election, host)) {
         return false;
     }
     for (size_t place = 0; place < active->leader_count; place++) {
@@ -166,14 +152,17 @@ see_leaders (lk_election *election)
         return;
     }
     bool few = are_few_by_now (election);
+    bool leaves = lk_leave_is_due (election);
     if (election->core->now_ms < election->next_try_ms) {
         return;
     }
     int place = lk_leader_place (election->leader);
-    /*  protocol 9.5.6 */
-    if (place >= 0
-        && lk_leader_table (election->leader)->sequence[place]
-               > SEQUENCE_FULL) {
+    /*  protocol 9.5.6, 9.5.7 */
+    if (leaves) {
+        lk_date_ask (election, LK_WHY_CHANGE);
+    } else if (place >= 0
+               && lk_leader_table (election->leader)->sequence[place]
+                      > SEQUENCE_FULL) {
         lk_date_ask (election, LK_WHY_FULL);
     } else if (few) {
         election->few_since_ms = LK_LONG_AGO;

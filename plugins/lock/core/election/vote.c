@@ -6,6 +6,7 @@
 
 #include "vote.h"
 
+#include "able.h"
 #include "choice.h"
 #include "election_private.h"
 #include "retry.h"
@@ -16,12 +17,25 @@
 
 /*  -------------------------------------------------------- voters */
 
+/*  A leader that drains leads on if nobody else may: all have promised now, and
+ *  would serve nobody until it ends. Protocol 9.5.7. */
+static bool
+may_be_elected (const lk_election *election)
+{
+    const lk_core *core = election->core;
+    const lk_decree *active = &core->facts.active;
+    return lk_core_may_lead (core)
+           || (core->config.eligible
+               && lk_decree_place (active, core->config.self) >= 0
+               && !lk_able_any (election, active->members));
+}
+
 static void
 fill_vote (lk_election *election, lk_msg_voted *vote)
 {
     *vote = (lk_msg_voted) {
         .candidate = election->core->config.candidate,
-        .eligible = election->core->config.eligible,
+        .eligible = may_be_elected (election),
         .active = election->core->facts.active,
         .holds = lk_doorway_holds (election),
         .hears = lk_hears_holders (election->leader),

@@ -8,6 +8,7 @@
 
 #include "node.h"
 
+#include "drain.h"
 #include "messages.h"
 #include "node_private.h"
 #include "stopping.h"
@@ -83,7 +84,7 @@ on_started (lk_node *node, const lk_lock_message *message)
         answer->as.started = (lk_msg_started) {
             .answer = true,
             .candidate = node->core.config.candidate,
-            .eligible = node->core.config.eligible,
+            .eligible = lk_core_may_lead (&node->core),
             .incarnation = node->core.incarnation,
             .active = node->core.facts.active,
         };
@@ -287,6 +288,9 @@ handle (lk_node *node, const lk_event *event)
     case LK_ON_STOP:
         begin_to_stop (node);
         break;
+    case LK_ON_DRAIN:
+        lk_on_drain (node, event);
+        break;
     }
 }
 
@@ -312,6 +316,7 @@ static void
 let_time_pass (lk_node *node)
 {
     node->next_look_ms = node->core.now_ms + LK_BUSY_MS;
+    lk_drain_run (node);
     lk_election_run (&node->election);
     lk_doorway_run (&node->election);
     if (node->core.now_ms >= node->core.next_ping_ms
@@ -405,7 +410,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
     }
     drain (node);
     if (lk_proxy_is_leaving (&node->proxy) && !node->stopped
-        && lk_proxy_has_left (&node->proxy)) {
+        && lk_proxy_has_left (&node->proxy) && !lk_drain_waits (node)) {
         stop (node);
     }
     lk_change_run (&node->election);

@@ -35,9 +35,17 @@ int64_t lk_node_deadline (const lk_node *self);
 
 /*  Whether it has left in good order: it does nothing any more. After
  *  LK_ON_STOP that may take a quarter of a host lease, since who holds a lock
- *  has so long to stop what it does; until then it goes on as before, but for
- *  its own applications. */
+ *  has so long to stop what it does, and until it has drained, if it was told
+ *  to; until then it goes on as before, but for its own applications. */
 bool lk_node_is_stopped (const lk_node *self);
+
+/*  Whether it may end after LK_ON_DRAIN, and nobody misses it as a leader:
+ *  others lead and serve; or nobody can take over now, and another leader keeps
+ *  the tickets. False while it does not drain. */
+bool lk_node_is_drained (const lk_node *self);
+
+/*  Whether it may lead: what LOCKSTARTED says. */
+bool lk_node_may_lead (const lk_node *self);
 
 /*  Asserts what must be so between two steps, for tests; `all`: of each ticket
  *  and request, too, which takes as long as there are many. */

@@ -34,7 +34,7 @@ fill_ping (lk_node *node, lk_msg_ping *ping)
     ping->incarnation = node->core.incarnation;
     ping->active = node->core.facts.active;
     ping->promised = node->core.facts.promised;
-    ping->eligible = node->core.config.eligible;
+    ping->eligible = lk_core_may_lead (&node->core);
     ping->session = node->core.facts.session;
     ping->closed = lk_proxy_closed (&node->proxy);
     ping->lacks = lk_election_lacks_settings (&node->election);

@@ -65,7 +65,10 @@ lk_proxy_deadline (const lk_proxy *proxy)
     if (proxy->leaving && proxy->far.all.count == 0) {
         int64_t wait_ms = lk_closing_wait_ms (proxy);
         wait_ms = wait_ms > proxy->leave_ms ? wait_ms : proxy->leave_ms;
-        deadline = wait_ms < deadline ? wait_ms : deadline;
+        /*  Behind that it may still drain, which takes steps of its own. */
+        if (wait_ms > proxy->core->now_ms && wait_ms < deadline) {
+            deadline = wait_ms;
+        }
     }
     return deadline;
 }
