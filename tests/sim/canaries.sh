@@ -324,6 +324,33 @@ canary fills-with-one-way-hearing 60 one-way-link reason.c \
 canary fills-with-one-way-sight 20 one-way-link reason.c \
     's/if (!lk_hosts_has (peer->sees, leader)\n            || (\(leader != election->core->config\.self[^{]*\))) {/if (\1) {/'
 
+#   ------------------------------------------------------------ leaving
+
+canary drained-says-eligible 20 rolling vote.c \
+    's/\.eligible = may_be_elected (election)/.eligible = election->core->config.eligible/'
+canary all-drain-and-nobody-leads 100 roll-all vote.c \
+    's/\n *|| (core->config\.eligible\n[^;]*;/;/'
+canary drained-pings-eligible 1 unit/core_drain ping.c \
+    's/lk_core_may_lead (&node->core)/node->core.config.eligible/'
+canary ends-while-it-leads 20 roll-hasty left.c \
+    's/return place < 0 ?/return 1 ?/'
+canary ends-before-others-serve 1 unit/core_drain left.c \
+    's/|| lk_sees_leaders (election->leader)/|| 1/'
+canary ends-in-an-election 100 roll-all left.c \
+    's/\n *\&\& lk_term_equal (core->facts\.promised, term)//'
+canary the-last-holder-ends-too 20 roll-all left.c \
+    's/while (place > 0) {/place = decree->leader_count;\n    &/'
+canary leaves-in-a-reclaim 20 leave-in-reclaim leave.c \
+    's/core->in_reclaim != 0 || //'
+canary each-that-leaves-asks 1 unit/core_drain leave.c \
+    's/if (find_proposer (election) == own) {/if (place >= 0) {/'
+canary nobody-else-asks 1 unit/core_drain leave.c \
+    's/return place >= 0 && !lk_core_may_lead (core)/return 0/'
+canary who-leaves-gives-its-table 1 unit/core_choice choice.c \
+    's/if (choice->vote\[a\]\.eligible != choice->vote\[b\]\.eligible) {/if (0) {/'
+canary a-stop-ahead-of-the-drain 1 unit/core_drain node.c \
+    's/ \&\& !lk_drain_waits (node)//'
+
 #   ------------------------------------------------------------ takeovers
 
 canary amnesiac-counts-as-holding 60 storm doorway.c \

@@ -171,6 +171,8 @@ typedef struct {
     lk_term leads;       /* by that it may tell what it grants ... */
     int64_t leads_until; /* ... until then; 0: does not */
     uint64_t grants;     /* to its applications */
+    bool drained;        /* leads by no later decree than ... */
+    lk_term drained_by;  /* ... that one, as it is to end */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     uint64_t look;  /* ... by that look; */
@@ -494,6 +496,10 @@ void sim_checker_leads (sim_checker *self, uint8_t host, const lk_node *node,
                         int64_t until);
 void sim_checker_elects (sim_checker *self, const lk_decree *decree,
                          lk_host holder);
+
+/*  Whether it has drained; then no decree that comes into force has it lead. */
+void sim_checker_drains (sim_checker *self, uint8_t host, const lk_node *node);
+void sim_checker_appoints (sim_checker *self, const lk_decree *decree);
 
 /*  ... and what that says of the doorway (checker_doorway.c). */
 void sim_checker_doorway (sim_checker *self, uint8_t host,

@@ -191,6 +191,7 @@ sim_checker_in_force (sim_checker *self, const lk_decree *decree)
     }
     check_quorum (self, decree);
     check_settings (self, decree);
+    sim_checker_appoints (self, decree);
     known->in_force = true;
     known->in_force_at = self->now;
     forget_queues (self, decree->reclaim || known->from_disk);

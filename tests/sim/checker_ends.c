@@ -479,6 +479,7 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     service->lease_until = 0;
     service->table = (lk_term) {0, 0};
     service->leads_until = 0;
+    service->drained = false;
 }
 
 /*  A service ends its session: what lingers with it stays no longer. A lock of

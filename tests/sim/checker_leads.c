@@ -1,4 +1,4 @@
-/*  checker_leads.c - the judge: no reclaim beside a leader that may still tell
+/*  checker_leads.c - the judge: who leads, and may still tell
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -68,6 +68,37 @@ sim_checker_elects (sim_checker *self, const lk_decree *decree, lk_host holder)
                               (unsigned long long) decree->term.number, host,
                               (unsigned long long) service->leads.number,
                               (long long) (service->leads_until - self->now));
+        }
+    }
+}
+
+void
+sim_checker_drains (sim_checker *self, uint8_t host, const lk_node *node)
+{
+    sim_service *service = &self->service[host];
+    const lk_core *core = lk_node_core (node);
+
+    if (!lk_core_is_draining (core)) {
+        service->drained = false;
+    } else if (!service->drained && lk_node_is_drained (node)
+               && lk_decree_place (&core->in_force, host) < 0) {
+        service->drained = true;
+        service->drained_by = core->in_force.term;
+    }
+}
+
+void
+sim_checker_appoints (sim_checker *self, const lk_decree *decree)
+{
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        const uint8_t host = decree->leader[place];
+        const sim_service *service = &self->service[host];
+        if (service->drained
+            && sim_term_compare (service->drained_by, decree->term) < 0) {
+            sim_checker_fail (self,
+                              "DRAINED: h%d leads by decree %llu, and was said "
+                              "to lead no more",
+                              host, (unsigned long long) decree->term.number);
         }
     }
 }

@@ -21,20 +21,21 @@
 struct sim_world;
 
 typedef enum {
-    SIM_DIE_SCENE,     /* sizes, leases, habits */
-    SIM_DIE_HOST,      /* by host: its clock, its priority */
-    SIM_DIE_START,     /* by host and process */
-    SIM_DIE_APP,       /* by host and place: its beginning */
-    SIM_DIE_STORM,     /* the mix of faults */
-    SIM_DIE_AMBUSH,    /* the mix of faults at messages */
-    SIM_DIE_EVENT,     /* by type, host and how often it came */
-    SIM_DIE_LETTER,    /* by sender, receiver, kind and how often it was sent */
-    SIM_DIE_KINDS,     /* the kinds of locks */
-    SIM_DIE_DINERS,    /* who wants several locks at once */
-    SIM_DIE_FORGET,    /* whether hosts are forgotten */
-    SIM_DIE_JOURNAL,   /* what is on disk */
-    SIM_DIE_REMOTE,    /* applications on other machines, and their letters */
-    SIM_DIE_CREDENTIAL /* ... and what they come by */
+    SIM_DIE_SCENE,   /* sizes, leases, habits */
+    SIM_DIE_HOST,    /* by host: its clock, its priority */
+    SIM_DIE_START,   /* by host and process */
+    SIM_DIE_APP,     /* by host and place: its beginning */
+    SIM_DIE_STORM,   /* the mix of faults */
+    SIM_DIE_AMBUSH,  /* the mix of faults at messages */
+    SIM_DIE_EVENT,   /* by type, host and how often it came */
+    SIM_DIE_LETTER,  /* by sender, receiver, kind and how often it was sent */
+    SIM_DIE_KINDS,   /* the kinds of locks */
+    SIM_DIE_DINERS,  /* who wants several locks at once */
+    SIM_DIE_FORGET,  /* whether hosts are forgotten */
+    SIM_DIE_JOURNAL, /* what is on disk */
+    SIM_DIE_REMOTE,  /* applications on other machines, and their letters */
+    SIM_DIE_CREDENTIAL, /* ... and what they come by */
+    SIM_DIE_DRAIN       /* whether services drain ahead of a stop */
 } sim_die;
 
 #define SIM_DICE_EVENTS 32 /* types of events, at most */

@@ -37,7 +37,8 @@ struct sim_world;
     X (DROUGHT, "drought")       /* no quorum for a while after the storm */   \
     X (AFTERMATH, "aftermath")   /* what is not mended after the storm */      \
     X (FORGETFUL, "forgetful")   /* hosts are forgotten */                     \
-    X (JOURNAL, "journal")       /* leaders have one */
+    X (JOURNAL, "journal")       /* leaders have one */                        \
+    X (DRAIN, "drain")           /* services drain ahead of a stop */
 
 #define SIM_CIRCUMSTANCE(name, word) SIM_FAULT_##name,
 typedef enum {

@@ -112,6 +112,7 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
     self->base.host[place].doom = -1;
     host->tick_at = SIM_FOREVER;
     host->leaving = false;
+    host->drains = false;
     host->changes = 0;
     host->edits = (lk_settings_id) {0};
     sim_tell (self, place, reboot ? "reboots" : "ends");
@@ -197,7 +198,7 @@ sim_host_stop (sim_world *self, uint8_t place, bool for_good, int64_t away)
     lk_event event = {.type = for_good ? LK_ON_STOP : LK_ON_HALT};
 
     if (!sim_host_is_up (self, place) || sim_host_is_paused (self, place)
-        || host->leaving) {
+        || host->leaving || sim_drain_takes (self, place, for_good, away)) {
         return;
     }
     host->leaving = true;
@@ -550,6 +551,7 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     sim_checker_count (&self->checker, place, node);
     sim_checker_leads (&self->checker, place, node,
                        sim_true_time (self, place, sim_leads_until (node)));
+    sim_checker_drains (&self->checker, place, node);
     if (!goes_on) {
         end_service (self, place, host->doom_reboot, host->doom_away);
         return;
@@ -560,6 +562,7 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
         end_service (self, place, false, host->leave_away);
     } else {
         schedule (self, place);
+        sim_drain_look (self, place);
         if (!self->ballast.present) {
             sim_checker_stepped (&self->checker, place, node);
         }

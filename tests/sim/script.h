@@ -142,6 +142,17 @@ bool sim_slow_holder (struct sim_world *world, const lk_lock_message *message);
 bool sim_leaders_alone (struct sim_world *world,
                         const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);
+bool sim_rolling (struct sim_world *world, const lk_lock_message *message);
+bool sim_roll_hasty (struct sim_world *world, const lk_lock_message *message);
+bool sim_roll_all (struct sim_world *world, const lk_lock_message *message);
+bool sim_leave_last_holder (struct sim_world *world,
+                            const lk_lock_message *message);
+bool sim_leave_two (struct sim_world *world, const lk_lock_message *message);
+bool sim_leave_cut (struct sim_world *world, const lk_lock_message *message);
+bool sim_leave_in_reclaim (struct sim_world *world,
+                           const lk_lock_message *message);
+bool sim_leave_and_change (struct sim_world *world,
+                           const lk_lock_message *message);
 bool sim_remote_idle (struct sim_world *world, const lk_lock_message *message);
 bool sim_remote_moves_late (struct sim_world *world,
                             const lk_lock_message *message);

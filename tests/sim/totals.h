@@ -62,6 +62,8 @@
     X (mass_crash, "mass crash")                                               \
     X (pause, "pause")                                                         \
     X (stop, "stop in good order")                                             \
+    X (drain, "drain ahead of a stop")                                         \
+    X (drained, "... that came to its end")                                    \
     X (restart, "restart of a service")                                        \
     X (client_pause, "pause of a client")                                      \
     X (freeze, "pause of a whole host")                                        \

@@ -253,6 +253,7 @@ draw_course (sim_world *self)
         sim_dice_take (self, SIM_DIE_AMBUSH, 0);
         sim_ambush_begin (self);
         sim_forget_begin (self);
+        sim_drain_begin (self);
     }
 }
 
@@ -286,6 +287,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->plot = (sim_plot) {.act = 0};
     self->storm = (sim_storm) {.gone_told = 0};
     self->forgetful = false;
+    self->drains = false;
+    self->stops = 0;
     self->generations = (sim_generations) {.count = 1};
     memset (self->lives, 0, sizeof self->lives);
     sim_queue_reset (&self->queue);
@@ -440,6 +443,9 @@ happen_on_host (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_HALT:
         sim_host_stop (self, event->host, false, event->what);
+        break;
+    case SIM_EVENT_DRAIN:
+        sim_drain_and_halt (self, event->host, event->what);
         break;
     case SIM_EVENT_GONE:
         report_gone (self, event);

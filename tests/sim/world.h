@@ -29,6 +29,7 @@
 #include "desk.h"
 #include "dice.h"
 #include "dining.h"
+#include "drain.h"
 #include "faults.h"
 #include "forget.h"
 #include "generation.h"
@@ -71,6 +72,7 @@ typedef enum {
     SIM_EVENT_OATH,   /* an operator looks who is dead */
     SIM_EVENT_REMOTE, /* an application on another machine wakes up */
     SIM_EVENT_MAIL,   /* a letter between one and a host: what = letter */
+    SIM_EVENT_DRAIN,  /* it drains, and stops then, for so long */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -86,8 +88,11 @@ typedef struct {
     int batch;            /* events of this wake-up */
     bool doom_reboot;     /* when it has met its doom */
     int64_t doom_away;
-    bool leaving;       /* was told to stop ... */
-    int64_t leave_away; /* ... for so long */
+    bool leaving;         /* was told to stop ... */
+    int64_t leave_away;   /* ... for so long */
+    bool drains;          /* was told to drain ahead of that, ... */
+    bool drained;         /* ... has, or was given up, ... */
+    int64_t drains_until; /* ... which is by its clock then */
     bool gone_for_good;
     bool dried;           /* stays away till the end of a drought */
     int changes;          /* that it was asked for and has not answered */
@@ -142,6 +147,8 @@ typedef struct sim_world {
     sim_host host[SIM_HOSTS_MAX];
     size_t member_count;
     bool forgetful;                /* see forget.h */
+    bool drains;                   /* see drain.h */
+    uint64_t stops;                /* that might have been so */
     uint32_t lives[SIM_HOSTS_MAX]; /* hosts that had the number before */
     int stepping; /* host whose effects are being carried out, or -1 */
     bool stormy;  /* until the calm */
