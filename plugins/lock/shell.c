@@ -258,7 +258,8 @@ resend_all (lk_lockd *self)
 
 /*  -------------------------------------------------------- hosts */
 
-/*  All that were called so: which of them it was does not matter. */
+/*  All that were called so: which of them it was does not matter. What each of
+ *  them reads it says again. */
 static void
 host_is_gone (lk_lockd *self, const char *host)
 {
@@ -268,6 +269,7 @@ host_is_gone (lk_lockd *self, const char *host)
         if (i != self->self
             && strcmp (lk_hostmap_name (&self->hostmap, (lk_host) i), host)
                    == 0) {
+            self->level[i] = 0;
             lk_event event = {.type = LK_ON_HOST_GONE, .host = (lk_host) i};
             step_more (self, &event);
         }

@@ -90,6 +90,7 @@ lk_lock_encode (const lk_lock_message *message, const lk_hostmap *hostmap,
     }
     lk_fields fields = {.notation = &lk_notation_json,
                         .writing = true,
+                        .level = LK_PACKED_LEVEL,
                         .object = tree,
                         .hostmap = (lk_hostmap *) hostmap};
     write_fields (&fields, message);
@@ -97,26 +98,44 @@ lk_lock_encode (const lk_lock_message *message, const lk_hostmap *hostmap,
 }
 
 /*  Where things are in the head of a packed body. */
-enum { AT_VERSION, AT_KIND, AT_ID, AT_TO_ID = 10, HEAD_SIZE = 18 };
+enum { AT_LEVEL, AT_KIND, AT_ID, AT_TO_ID = 10, HEAD_SIZE = 18 };
 
-lk_message *
-lk_lock_pack (const lk_lock_message *message, const lk_hostmap *hostmap,
-              lk_host self)
+static lk_message *
+pack (const lk_lock_message *message, const lk_hostmap *hostmap, lk_host self,
+      uint8_t level)
 {
     lk_message *bus = new_message (message, hostmap);
     lk_bytes *out = lk_message_pack (bus);
     char *head = lk_bytes_grow (out, HEAD_SIZE);
-    head[AT_VERSION] = LK_PACKED_VERSION;
+    head[AT_LEVEL] = (char) level;
     head[AT_KIND] = (char) message->kind;
     lk_bytes_put64 (head + AT_ID, lk_hostmap_id (hostmap, self));
     lk_bytes_put64 (head + AT_TO_ID, lk_hostmap_id (hostmap, message->to));
     lk_fields fields = {
         .notation = &lk_notation_packed,
         .writing = true,
+        .level = level,
         .packing = {.out = out, .host_count = 1, .host = {self}},
         .hostmap = (lk_hostmap *) hostmap};
     write_fields (&fields, message);
     return bus;
+}
+
+lk_message *
+lk_lock_pack (const lk_lock_message *message, const lk_hostmap *hostmap,
+              lk_host self)
+{
+    return pack (message, hostmap, self, LK_PACKED_LEVEL);
+}
+
+lk_message *
+lk_lock_write (const lk_lock_message *message, const lk_hostmap *hostmap,
+               lk_host self, uint8_t level)
+{
+    return level == 0
+               ? lk_lock_encode (message, hostmap, self)
+               : pack (message, hostmap, self,
+                       level < LK_PACKED_LEVEL ? level : LK_PACKED_LEVEL);
 }
 
 /*  -------------------------------------------------------- heads */
@@ -126,12 +145,14 @@ typedef struct {
     lk_lock_kind kind;
     uint64_t id;
     uint64_t to_id; /* 0: not said */
+    uint8_t level;  /* of fields */
 } body_head;
 
 static bool
 read_packed_head (lk_slice body, body_head *read)
 {
-    if (body.size < HEAD_SIZE || body.data[AT_VERSION] != LK_PACKED_VERSION
+    read->level = body.size < HEAD_SIZE ? 0 : (uint8_t) body.data[AT_LEVEL];
+    if (read->level == 0 || read->level > LK_PACKED_LEVEL
         || (uint8_t) body.data[AT_KIND] >= LK_MSG_COUNT) {
         return false;
     }
@@ -144,6 +165,7 @@ read_packed_head (lk_slice body, body_head *read)
 static bool
 read_json_head (const lk_message *message, body_head *read)
 {
+    read->level = LK_PACKED_LEVEL;
     read->kind = kind_of (lk_message_text (message, "stage"));
     return read->kind < LK_MSG_COUNT
            && lk_message_hex (message, "id", &read->id)
@@ -179,9 +201,10 @@ lk_lock_sender (const lk_message *message, uint64_t *id)
 
 /*  Where the fields begin. */
 static lk_fields
-fields_of (const lk_message *message, lk_hostmap *hostmap, lk_arena *arena)
+fields_of (const lk_message *message, uint8_t level, lk_hostmap *hostmap,
+           lk_arena *arena)
 {
-    lk_fields fields = {.hostmap = hostmap, .arena = arena};
+    lk_fields fields = {.hostmap = hostmap, .arena = arena, .level = level};
     lk_slice packed;
     if (lk_message_packed (message, &packed)) {
         fields.notation = &lk_notation_packed;
@@ -234,7 +257,7 @@ read_message (const lk_message *message, lk_hostmap *hostmap, lk_host self,
     if (head.to_id && head.to_id != lk_hostmap_id (hostmap, self)) {
         return LK_REFUSED;
     }
-    lk_fields fields = fields_of (message, hostmap, arena);
+    lk_fields fields = fields_of (message, head.level, hostmap, arena);
     fields.any_host = any_host;
     *out = (lk_lock_message) {.kind = head.kind,
                               .from = read_sender (message, &fields, head.id),

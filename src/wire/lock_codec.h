@@ -21,7 +21,9 @@
 #include "wire/hostmap.h"
 #include "wire/lock_message.h"
 
-#define LK_PACKED_VERSION 1
+/*  The newest level of packed bodies: fields that came with a later one are
+ *  absent in an earlier one. All up to it are read and written. */
+#define LK_PACKED_LEVEL 2
 
 /*  The bus message that says `message` to lock@<name of message->to>, as JSON
  *  or packed; `self` is the sender's own number. Never NULL. */
@@ -29,6 +31,12 @@ lk_message *lk_lock_encode (const lk_lock_message *message,
                             const lk_hostmap *hostmap, lk_host self);
 lk_message *lk_lock_pack (const lk_lock_message *message,
                           const lk_hostmap *hostmap, lk_host self);
+
+/*  The same for a host that reads packed bodies of that level, 0 for JSON
+ *  only. */
+lk_message *lk_lock_write (const lk_lock_message *message,
+                           const lk_hostmap *hostmap, lk_host self,
+                           uint8_t level);
 
 /*  Reads a bus message of either notation that came from another lock
  *  service. On LK_OK `out` points into `message` and `arena`. `from` is

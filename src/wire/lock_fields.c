@@ -104,6 +104,13 @@ lk_fields_has (lk_fields *self, const char *name, bool wanted)
     return self->notation->has (self, name, wanted);
 }
 
+bool
+lk_fields_has_since (lk_fields *self, uint8_t level, const char *name,
+                     bool wanted)
+{
+    return self->level >= level && lk_fields_has (self, name, wanted);
+}
+
 void
 lk_field_flag (lk_fields *self, const char *name, bool *value)
 {

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
     const lk_notation *notation; /* lock_notation.h */
     bool writing;
+    uint8_t level;          /* fields of later ones are absent */
     lk_hostmap *hostmap;    /* reading, hosts are interned */
     lk_arena *arena;        /* reading: memory of what was read */
     lk_hostmap *before;     /* the hostmap as it was, if reading changed it */
@@ -69,6 +70,11 @@ void lk_fields_undo (lk_fields *self);
 /*  For an optional field: writing, whether it is wanted; reading, whether it
  *  is there. To be asked once, right ahead of the field. */
 bool lk_fields_has (lk_fields *self, const char *name, bool wanted);
+
+/*  The same of a field that came with that level: its reader, or its writer,
+ *  may be older than the field. */
+bool lk_fields_has_since (lk_fields *self, uint8_t level, const char *name,
+                          bool wanted);
 
 /*  -------------------------------------------------------- plain values */
 

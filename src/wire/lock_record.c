@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define HOMES_MAX ((1 << LK_LEADERS_MAX) - 1) /* a set of them, as bits */
+#define RECORD_LEVEL 1 /* a disk says no level: lock_codec.h */
 
 /*  -------------------------------------------------------- fields */
 
@@ -72,6 +73,7 @@ begin_packing (const lk_hostmap *hostmap, lk_bytes *out)
 {
     return (lk_fields) {.notation = &lk_notation_packed,
                         .writing = true,
+                        .level = RECORD_LEVEL,
                         .packing = {.out = out},
                         .hostmap = (lk_hostmap *) hostmap};
 }
@@ -121,6 +123,7 @@ begin_unpacking (lk_slice bytes, lk_hostmap *hostmap, lk_arena *arena)
 {
     return (lk_fields) {
         .notation = &lk_notation_packed,
+        .level = RECORD_LEVEL,
         .packing = {.at = (const uint8_t *) bytes.data,
                     .end = (const uint8_t *) bytes.data + bytes.size},
         .hostmap = hostmap,

@@ -46,7 +46,7 @@ lk_example_encode (const lk_vector *example, const lk_lock_message *message,
         const bool good = lk_charter_read (&cluster, read);
         LK_ASSERT (good);
         lk_charter_write (&cluster, bus);
-        lk_packs_write (bus);
+        lk_level_write (bus);
         lk_message_destroy (&read);
     }
     return bus;

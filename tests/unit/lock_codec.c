@@ -23,10 +23,10 @@ static lk_err
 check_cluster (const lk_message *message, lk_lock_kind kind)
 {
     lk_charter cluster;
-    bool packs;
+    uint8_t level;
     return kind != LK_MSG_STARTED
                    || (lk_charter_read (&cluster, message)
-                       && lk_packs_read (message, &packs))
+                       && lk_level_read (message, &level))
                ? LK_OK
                : LK_INVALID;
 }

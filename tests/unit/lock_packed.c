@@ -206,6 +206,39 @@ START_TEST (printed)
 }
 END_TEST
 
+/*  For one that is older than some fields, and from one: as long as it is. */
+static void
+is_of_level (const lk_vector *example, uint8_t level)
+{
+    lk_message *packed = lk_lock_write (&got, &hostmap, got.from, level);
+    const lk_slice body = body_of (packed);
+    ck_assert_uint_eq ((uint8_t) body.data[0], level);
+    ck_assert_int_eq (take (example, body.data, body.size), LK_OK);
+    lk_message_destroy (&packed);
+}
+
+static void
+is_of_each_level (const lk_vector *example)
+{
+    for (uint8_t level = 1; level <= LK_PACKED_LEVEL; level++) {
+        is_of_level (example, level);
+        lk_example_take (example->name, &hostmap, &got);
+    }
+    lk_message *json = lk_lock_write (&got, &hostmap, got.from, 0);
+    lk_slice body;
+    ck_assert (!lk_message_packed (json, &body));
+    lk_message_destroy (&json);
+    lk_message *later = lk_lock_write (&got, &hostmap, got.from, UINT8_MAX);
+    ck_assert_uint_eq ((uint8_t) body_of (later).data[0], LK_PACKED_LEVEL);
+    lk_message_destroy (&later);
+}
+
+START_TEST (levels)
+{
+    each_example (is_of_each_level);
+}
+END_TEST
+
 static void
 is_shorter (const lk_vector *example)
 {
@@ -349,7 +382,7 @@ START_TEST (ranges)
 }
 END_TEST
 
-/*  Version, kind, id, to_id. */
+/*  Level, kind, id, to_id. */
 START_TEST (heads)
 {
     static const struct {
@@ -357,7 +390,7 @@ START_TEST (heads)
         char byte;
         lk_err error;
     } rows[] = {
-        {0, 0, LK_INVALID},          {0, 2, LK_INVALID},
+        {0, 0, LK_INVALID},          {0, 3, LK_INVALID},
         {1, LK_MSG_OPS, LK_INVALID}, {1, LK_MSG_COUNT, LK_INVALID},
         {1, (char) 255, LK_INVALID}, {2, 1, LK_OK}, /* another sender */
         {10, 1, LK_REFUSED},                        /* another receiver */
@@ -413,6 +446,7 @@ main (void)
     tcase_add_test (tests, same_as_json);
     tcase_add_test (tests, vectors);
     tcase_add_test (tests, printed);
+    tcase_add_test (tests, levels);
     tcase_add_test (tests, shorter);
     tcase_add_test (tests, cut);
     tcase_add_test (tests, longer);

@@ -159,7 +159,7 @@ say (const guest *from, lk_lock_message *message, bool packed)
     lk_message_set_from (heard, address);
     if (message->kind == LK_MSG_STARTED) {
         lk_charter_write (&lockd.peers.charter, heard);
-        lk_packs_write (heard);
+        lk_level_write (heard);
     }
     lk_lockd_service.message (&lockd, heard);
     lk_message_destroy (&heard);

@@ -40,7 +40,7 @@ give_from (lk_lock_message *message, const lk_hostmap *hostmap,
     lk_message_set_from (bus_message, from);
     if (message->kind == LK_MSG_STARTED) {
         lk_charter_write (&lockd.peers.charter, bus_message);
-        lk_packs_write (bus_message);
+        lk_level_write (bus_message);
     }
     give (bus_message);
 }
@@ -144,7 +144,7 @@ START_TEST (one_makes_room)
     snprintf (name, sizeof name, "%s",
               lk_hostmap_name (&lockd.hostmap, FORMER));
     greet (name, id);
-    ck_assert (lockd.packs & LK_HOST_BIT (FORMER));
+    ck_assert_uint_gt (lockd.level[FORMER], 0);
     node.gone = LK_HOST_BIT (FORMER);
     node.count = 0;
     ask_about ("h9", 0x99, "h1"); /* it has not said who it is */
@@ -154,7 +154,7 @@ START_TEST (one_makes_room)
     ck_assert_uint_eq (number_of ("h9", 0x99), FORMER);
     ck_assert_uint_eq (number_of (name, id), LK_NOBODY);
     ck_assert_uint_eq (node.gone, 0);
-    ck_assert (lockd.packs & LK_HOST_BIT (FORMER)); /* says the new one */
+    ck_assert_uint_gt (lockd.level[FORMER], 0); /* says the new one */
     ck_assert_int_eq (lk_peers_intern (&lockd.peers, name, id)->state,
                       LK_OTHER_NEW);
     ck_assert_int_eq (lk_peers_intern (&lockd.peers, "h9", 0x99)->state,
@@ -165,11 +165,13 @@ END_TEST
 /*  Until the next one says what it reads. */
 START_TEST (notations_are_not_inherited)
 {
-    lockd.packs = ~(lk_hosts) 0;
+    memset (lockd.level, 1, sizeof lockd.level);
     node.idle = LK_HOST_BIT (FORMER);
     ask_about ("h2", 0x22, "h9");
     ck_assert_uint_eq (number_of ("h9", 0x99), FORMER);
-    ck_assert_uint_eq (lockd.packs, ~LK_HOST_BIT (FORMER));
+    for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
+        ck_assert_uint_eq (lockd.level[host], host != FORMER);
+    }
 }
 END_TEST
 

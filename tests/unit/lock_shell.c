@@ -216,35 +216,42 @@ send_retire (void)
     tick ();
 }
 
-static bool
-is_packed (const lk_message *message)
+/*  0: it is JSON. */
+static uint8_t
+level_of (const lk_message *message)
 {
     lk_slice body;
-    return lk_message_packed (message, &body);
+    return lk_message_packed (message, &body) ? (uint8_t) body.data[0] : 0;
+}
+
+/*  As it is sent to h2 now. */
+static void
+retire_has_level (uint8_t level)
+{
+    send_retire ();
+    ck_assert_uint_eq (level_of (only_sent ("lock@h2", "RETIRE")), level);
+    forget_sent ();
 }
 
 /*  Whatever it is told, but who it is, and until it says otherwise. */
 START_TEST (packs_for_who_reads_it)
 {
     static const struct {
-        int64_t version; /* -1: not said */
-        bool packed;
-    } all[] = {{-1, false}, {1, true}, {2, true}, {0, false}, {1, true}};
+        int64_t said; /* -1: nothing */
+        uint8_t level;
+    } all[] = {{-1, 0}, {1, 1}, {2, 2}, {3, 2}, {300, 2}, {0, 0}, {1, 1}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         lk_message *message = new_started ("blue", 0x22);
-        if (all[i].version >= 0) {
-            lk_message_set_number (message, "packed", all[i].version);
+        if (all[i].said >= 0) {
+            lk_message_set_number (message, "packed", all[i].said);
         }
         give (message);
-        send_retire ();
-        ck_assert_int_eq (is_packed (only_sent ("lock@h2", "RETIRE")),
-                          all[i].packed);
-        forget_sent ();
+        retire_has_level (all[i].level);
     }
     lk_lockd_announce (&lockd, "h2");
     ck_assert_int_eq (
         lk_message_number (only_sent ("lock@h2", "LOCKSTARTED"), "packed", 0),
-        1);
+        LK_PACKED_LEVEL);
     forget_sent ();
     size_t before = node.count;
     lk_message *message = new_started ("blue", 0x22);
@@ -380,6 +387,19 @@ START_TEST (takes_a_refusal)
         lk_message_text (only_sent ("a@h1", "NOLOCK"), "reason"), "\xc3\xa9"));
     report_host ("HANGUP", "h2");
     check_reason ("");
+}
+END_TEST
+
+/*  An older one may have been started in its place. */
+START_TEST (packs_for_nobody_who_was_gone)
+{
+    lk_message *message = new_started ("blue", 0x22);
+    lk_message_set_number (message, "packed", LK_PACKED_LEVEL);
+    give (message);
+    retire_has_level (LK_PACKED_LEVEL);
+    report_host ("HANGUP", "h2");
+    forget_sent ();
+    retire_has_level (0);
 }
 END_TEST
 
@@ -596,6 +616,7 @@ main (void)
         refuses_a_state_in_use,
     };
     const TTest *const others[] = {packs_for_who_reads_it,
+                                   packs_for_nobody_who_was_gone,
                                    reads_packed_bodies_of_lock_services_only,
                                    hears_only_who_started,
                                    hears_lock_services_of_other_hosts_only,

@@ -44,7 +44,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
 #   Of LOCKSTARTED, written around the core.
 CLUSTER = {"protocol": 7, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
-           "genesis": ["h1", "h2", "h3"], "packed": 1}
+           "genesis": ["h1", "h2", "h3"], "packed": 2}
 HASH = "9e1c5ad2037b84f6"
 KEY = "c0ffee5eed1e55a7"
 #   Two pairs of CURVE's keys, of libzmq's own tests.
@@ -884,6 +884,7 @@ def table(title):
             for name, fields in pairs}
 
 
+LEVEL = 2
 WORDS = table("words")
 PARTS = table("parts")
 MESSAGES = table("messages")
@@ -1001,7 +1002,7 @@ class Packer:
 def pack(kind, sender, body):
     number = list(MESSAGES).index(kind)
     packer = Packer(f"{sender}:{ID[sender]}")
-    packer.data += bytes([1, number])
+    packer.data += bytes([LEVEL, number])
     packer.hex(body["id"])
     packer.hex(body["to_id"])
     forms = ["term"] if number > 3 else []

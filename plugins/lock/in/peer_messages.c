@@ -140,10 +140,10 @@ check_started (lk_lockd *self, lk_other *other, const lk_message *message)
     char problem[LK_PEERS_PROBLEM_SIZE];
     lk_charter theirs;
     lk_peer_news news;
-    bool packs;
+    uint8_t level;
     lk_other_state before = other->state;
     if (!lk_charter_read (&theirs, message)
-        || !lk_packs_read (message, &packs)) {
+        || !lk_level_read (message, &level)) {
         drop (self, other->host, message);
         return false;
     }
@@ -211,10 +211,8 @@ static void
 note_notation (lk_lockd *self, const lk_lock_message *read,
                const lk_message *message)
 {
-    bool packs;
-    if (read->kind == LK_MSG_STARTED && lk_packs_read (message, &packs)) {
-        self->packs &= ~LK_HOST_BIT (read->from);
-        self->packs |= packs ? LK_HOST_BIT (read->from) : 0;
+    if (read->kind == LK_MSG_STARTED) {
+        (void) lk_level_read (message, &self->level[read->from]);
     }
 }
 

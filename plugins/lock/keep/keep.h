@@ -87,8 +87,8 @@ typedef struct {
     int64_t lease_until_ms;
 
     lk_peers peers;
-    lk_hosts packs; /* those of them that read packed bodies */
-    lk_arena heard; /* what one of them says, while it is taken */
+    uint8_t level[LK_HOSTS_MAX]; /* of packed bodies that they read; 0: none */
+    lk_arena heard;              /* what one of them says, while it is taken */
     lk_apps apps;
     lk_shares *shares;
     lk_relays relays;

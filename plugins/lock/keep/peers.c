@@ -170,17 +170,17 @@ lk_charter_read (lk_charter *self, const lk_message *message)
 }
 
 void
-lk_packs_write (lk_message *message)
+lk_level_write (lk_message *message)
 {
-    lk_message_set_number (message, "packed", LK_PACKED_VERSION);
+    lk_message_set_number (message, "packed", LK_PACKED_LEVEL);
 }
 
 bool
-lk_packs_read (const lk_message *message, bool *packs)
+lk_level_read (const lk_message *message, uint8_t *level)
 {
-    const int64_t version = lk_message_number (message, "packed", -1);
-    *packs = version >= LK_PACKED_VERSION;
-    return version >= 0 || !lk_message_has (message, "packed");
+    const int64_t said = lk_message_number (message, "packed", -1);
+    *level = (uint8_t) (said < 0 ? 0 : said < UINT8_MAX ? said : UINT8_MAX);
+    return said >= 0 || !lk_message_has (message, "packed");
 }
 
 /*  The members in a line; what does not fit is left off. */

@@ -91,10 +91,10 @@ void lk_peers_gone (lk_peers *self, const char *host);
 void lk_charter_write (const lk_charter *self, lk_message *message);
 bool lk_charter_read (lk_charter *self, const lk_message *message);
 
-/*  Writes into a LOCKSTARTED that packed bodies are read here, or reads whether
- *  its sender reads ours; false if it is malformed. */
-void lk_packs_write (lk_message *message);
-bool lk_packs_read (const lk_message *message, bool *packs);
+/*  Writes into a LOCKSTARTED which level of packed bodies is read here, or
+ *  reads which one its sender reads, 0: none. False: it is malformed. */
+void lk_level_write (lk_message *message);
+bool lk_level_read (const lk_message *message, uint8_t *level);
 
 /*  News that a charter brings, beside its judgement. */
 typedef enum {

@@ -29,7 +29,7 @@ lk_lockd_make_room (lk_lockd *self, bool urgent)
                   (unsigned long long) id);
     lk_node_forget (self->node, host);
     lk_peers_forget (&self->peers, name, id);
-    self->packs &= ~LK_HOST_BIT (host);
+    self->level[host] = 0;
     lk_hostmap_forget (&self->hostmap, host);
     return true;
 }

@@ -34,7 +34,7 @@ static void
 sign (const lk_lockd *self, lk_message *started)
 {
     lk_charter_write (&self->peers.charter, started);
-    lk_packs_write (started);
+    lk_level_write (started);
 }
 
 /*  The codec addresses a host of the hostmap, and "*" or one that was never
@@ -80,9 +80,8 @@ write_to_peer (const lk_lockd *self, const lk_lock_message *message)
         sign (self, started);
         return started;
     }
-    return self->packs & LK_HOST_BIT (message->to)
-               ? lk_lock_pack (message, &self->hostmap, self->self)
-               : lk_lock_encode (message, &self->hostmap, self->self);
+    return lk_lock_write (message, &self->hostmap, self->self,
+                          self->level[message->to]);
 }
 
 void
