@@ -165,8 +165,8 @@ stop_neighbours (lk_router *self)
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
         if (lk_mesh_link_is_open (link)) {
-            lk_message *shutdown = lk_message_new ("router@.", "SHUTDOWN");
-            lk_router_tell (self, &link->out, &shutdown);
+            lk_message *shutdown = lk_router_word (link, "SHUTDOWN");
+            lk_router_tell (self, &link->channel.out, &shutdown);
         }
     }
 }

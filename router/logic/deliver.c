@@ -147,7 +147,7 @@ lk_deliver_over_mesh (lk_delivery *self, lk_frame_header *header)
     }
     for (size_t i = 0; i < mesh->count; i++) {
         if (lk_mesh_link_is_open (mesh->link[i])) {
-            carry_copy (self, &mesh->link[i]->out, header);
+            carry_copy (self, &mesh->link[i]->channel.out, header);
         }
     }
 }
@@ -188,7 +188,7 @@ to_other_host (lk_delivery *self, lk_frame_header *header, lk_slice host)
         if (!link->privileged) {
             make_plain (self, header);
         }
-        carry (self, &link->out, header);
+        carry (self, &link->channel.out, header);
         return;
     }
     sentence reason;

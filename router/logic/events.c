@@ -145,7 +145,7 @@ tell_neighbour (lk_router *self, lk_mesh_link *link, const lk_local *local,
     char to[LK_ADDRESS_LEN_MAX + 1];
     snprintf (to, sizeof to, "router@%s", link->host);
     lk_message *message = local_status (self, to, local, status);
-    lk_router_tell (self, &link->out, &message);
+    lk_router_tell (self, &link->channel.out, &message);
 }
 
 void

@@ -49,7 +49,7 @@ gossip_for (const lk_router *self, const lk_mesh_link *but)
     }
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
-        if (link != but && lk_mesh_link_is_live (link)) {
+        if (link != but && lk_mesh_link_is_direct (link)) {
             add_host (message, link);
         }
     }
@@ -62,7 +62,7 @@ tell_all (lk_router *self)
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
         lk_message *message = NULL;
-        if (lk_mesh_link_is_live (link)) {
+        if (lk_mesh_link_is_direct (link)) {
             message = gossip_for (self, link);
         }
         if (message != NULL && lk_message_has (message, "hosts")) {

@@ -254,10 +254,10 @@ spread (lk_router *self, const lk_host_key *key)
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
         if (lk_mesh_link_is_open (link)) {
-            lk_message *word = lk_message_new ("router@.", "NEWKEY");
+            lk_message *word = lk_router_word (link, "NEWKEY");
             lk_message_set_text (word, "host", key->host);
             lk_message_set_text (word, "key", key->key);
-            lk_router_tell (self, &link->out, &word);
+            lk_router_tell (self, &link->channel.out, &word);
         }
     }
     tell_pending (self);

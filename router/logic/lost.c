@@ -37,7 +37,7 @@ lk_lost_hop (lk_router *router, lk_hop *hop)
 {
     lk_local *local =
         lk_route_by_identity (&router->route, hop->side, &hop->identity);
-    lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
+    lk_mesh_link *link = lk_mesh_by_hop (&router->mesh, hop);
     if (local != NULL && hop == &local->out) {
         const lk_identity identity = hop->identity;
         const lk_side side = hop->side;
@@ -49,12 +49,11 @@ lk_lost_hop (lk_router *router, lk_hop *hop)
         }
         return;
     }
-    const bool is_link = link != NULL && hop == &link->out;
-    if (is_link) {
+    if (link != NULL) {
         log_deaf (hop, link->host);
     }
     lk_hops_remove (&router->hops, hop);
-    if (is_link) {
+    if (link != NULL) {
         lk_neighbour_step (router, link, LK_LINK_DOWN);
     }
 }

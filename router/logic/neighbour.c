@@ -136,8 +136,9 @@ close_link (lk_router *self, lk_mesh_link *link)
 {
     char reason[LK_HOST_LEN_MAX + 64];
     snprintf (reason, sizeof reason, "host '%s' is not connected", link->host);
-    lk_undelivered_hop (self, &link->out, LK_DISCONNECTED, reason);
+    lk_undelivered_hop (self, &link->channel.out, LK_DISCONNECTED, reason);
     self->calls->close (self->shell, link);
+    lk_channel_clear (&link->channel);
     lk_hop_clear (&link->out);
     link->out.identity.size = 0;
 }
@@ -502,9 +503,9 @@ static void
 say_good_bye (lk_router *self, lk_mesh_link *link)
 {
     if (lk_mesh_link_is_open (link)) {
-        lk_message *message = lk_message_new ("router@.", "DISCONNECTED");
+        lk_message *message = lk_router_word (link, "DISCONNECTED");
         lk_message_set_text (message, "host", self->host);
-        lk_router_send (self, &link->out, &message);
+        lk_router_send (self, &link->channel.out, &message);
     }
 }
 
@@ -516,7 +517,7 @@ lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why)
             link->address);
     self->is_memory_old |= lk_mesh_link_is_memorable (link);
     say_good_bye (self, link);
-    (void) self->calls->reach (self->shell, &link->out);
+    (void) self->calls->reach (self->shell, &link->channel.out);
     const bool was_live = lk_mesh_link_is_live (link);
     forget_services (self, link);
     close_link (self, link);

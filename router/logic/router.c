@@ -104,7 +104,8 @@ hop_to (lk_router *self, const lk_address *address)
         return local == NULL ? NULL : &local->out;
     }
     lk_mesh_link *link = lk_mesh_by_host (&self->mesh, address->host);
-    return link != NULL && lk_mesh_link_is_open (link) ? &link->out : NULL;
+    return link != NULL && lk_mesh_link_is_open (link) ? &link->channel.out
+                                                       : NULL;
 }
 
 /*  The hop of a connection: a session's, a link's, or a stranger's. NULL:
@@ -127,6 +128,14 @@ hop_back (lk_router *self, lk_side side, const lk_identity *identity)
 }
 
 /*  -------------------------------------------------------- sending */
+
+lk_message *
+lk_router_word (const lk_mesh_link *link, const char *command)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (to, sizeof to, "router@%s", link->host);
+    return lk_message_new (to, command);
+}
 
 /*  The message as it leaves, until the next one does; empty if it cannot. */
 static lk_slice

@@ -179,6 +179,10 @@ void lk_router_gossip_by (lk_router *self, int64_t ms);
 
     All of these put into outboxes. What cannot be put there is counted. */
 
+/*  A message to the router of a neighbour that goes to its host as those of
+ *  services do, by its channel; what is of the link itself is to `router@.`. */
+lk_message *lk_router_word (const lk_mesh_link *link, const char *command);
+
 /*  Sends and destroys a message of the router's own to a hop. */
 void lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p);
 

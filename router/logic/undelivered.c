@@ -102,7 +102,7 @@ lk_undelivered_hop (lk_router *self, lk_hop *hop, lk_err error,
     lk_frame_header header;
     const char *problem;
     lk_outbox box = hop->box;
-    hop->box = (lk_outbox) {0};
+    hop->box = (lk_outbox) {.budget = box.budget};
     for (lk_part *frame; (frame = lk_outbox_first (&box)) != NULL;) {
         size_t at = 0;
         while (lk_frame_next (lk_part_data (frame), lk_part_size (frame), &at,

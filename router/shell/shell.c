@@ -12,6 +12,7 @@
 #include "ends.h"
 #include "events.h"
 #include "far_ends.h"
+#include "farewell.h"
 #include "forward.h"
 #include "gate.h"
 #include "gossip.h"
@@ -43,9 +44,8 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/*  Who leaves waits until its neighbours have heard its good bye, before they
- *  see their connections break; less than they wait before they dial again. */
-enum { LINGER_MS = 500, LEAVE_MS = 50 };
+/*  What was sent goes on so long after the end. */
+enum { LINGER_MS = 500 };
 
 /*  How often hosted services are called in one wake-up, and for how long they
  *  are called again. */
@@ -76,10 +76,8 @@ typedef struct {
     lk_remembered remembered;
     lk_shell_reload *reload;
     void *reload_user;
-    unsigned most;   /* connections since memory went back */
-    bool stopping;   /* once hosted services have left, */
-    bool leaving;    /* the router does */
-    int64_t stop_ms; /* the end, once the good bye is sent */
+    unsigned most; /* connections since memory went back */
+    lk_farewell farewell;
 } lk_shell;
 
 static lk_router *
@@ -202,32 +200,11 @@ find_groups (void *shell, const lk_peer_cred *peer, gid_t groups[LK_GROUPS_MAX])
     return lk_locals_groups (peer, groups);
 }
 
-/*  Hosted services first. */
-static void
-stop_for (lk_shell *self, const char *reason)
-{
-    if (!self->stopping) {
-        self->stopping = true;
-        lk_log_notice ("router: up -> stopping host=%s", self->router.host);
-        lk_manager_stop (&self->manager);
-    }
-    lk_hosting_leave (&self->hosting, reason);
-}
-
 static void
 stop (void *shell)
 {
-    stop_for (shell, "stop");
-}
-
-static void
-leave (lk_shell *self)
-{
-    self->leaving = true;
-    lk_neighbour_leave (&self->router);
-    lk_events_host (&self->router, "DISCONNECTED", self->router.host, NULL,
-                    NULL);
-    self->stop_ms = self->router.now_ms + LEAVE_MS;
+    lk_shell *self = shell;
+    lk_farewell_begin (&self->farewell, "stop");
 }
 
 static void
@@ -246,7 +223,7 @@ reload (void *shell)
                         options.local_zone_count);
     self->router.cache.limits = options.cache;
     lk_log_notice ("config: reloaded");
-    if (!self->stopping) {
+    if (!self->farewell.stopping) {
         lk_hosting_reload (&self->hosting);
         lk_hosting_begin (&self->hosting);
     }
@@ -291,14 +268,15 @@ hang_up (lk_shell *self, const lk_hop *hop)
 static lk_io
 flush_hop (lk_shell *self, lk_hop *hop)
 {
-    lk_io io = LK_IO_DONE;
+    lk_hop *way = hop->channel == NULL ? hop : hop->channel->way;
     if (hop->deaf) {
         hang_up (self, hop);
         return LK_IO_UNREACHABLE;
     }
+    lk_io io = way == hop ? LK_IO_DONE : flush_hop (self, way);
     for (lk_part *part;
          io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
-        io = send_part (self, hop, part);
+        io = send_part (self, way, part);
         if (io == LK_IO_DONE) {
             lk_outbox_drop (&hop->box);
         }
@@ -379,20 +357,18 @@ flush (void *user)
     lk_router *router = woken (self);
     lk_ends_tell (&self->ends);
     const bool done = flush_and_turn (self);
-    if (self->stopping && !self->leaving && !lk_hosting_runs (&self->hosting)) {
-        leave (self);
+    if (lk_farewell_leave (&self->farewell)) {
         flush_all (self);
     }
-    if (self->leaving && lk_neighbour_all_left (router)) {
-        self->stop_ms = router->now_ms;
-    }
+    lk_farewell_look (&self->farewell);
     lk_gate_keep (router);
     lk_manager_tell (&self->manager);
     lk_authentication_keep (&self->authentication);
     lk_remembered_keep (&self->remembered, router);
-    lk_timer_set (&self->timer, !done           ? router->now_ms
-                                : self->leaving ? self->stop_ms
-                                                : lk_router_deadline (router));
+    lk_timer_set (&self->timer, !done ? router->now_ms
+                                : self->farewell.leaving
+                                    ? self->farewell.stop_ms
+                                    : lk_router_deadline (router));
 }
 
 /*  -------------------------------------------------------- receiving */
@@ -502,7 +478,7 @@ timer_due (void *user)
     lk_login_work (&self->router);
     lk_gossip_work (&self->router);
     lk_undelivered_work (&self->router);
-    if (self->leaving && self->stop_ms <= self->router.now_ms) {
+    if (lk_farewell_is_over (&self->farewell)) {
         lk_loop_stop (self->loop, 0);
     }
 }
@@ -516,7 +492,8 @@ on_signal (void *user, int number)
     if (number == SIGHUP) {
         reload (self);
     } else {
-        stop_for (self, number == SIGINT ? "interrupt" : "stop");
+        lk_farewell_begin (&self->farewell,
+                           number == SIGINT ? "interrupt" : "stop");
     }
 }
 
@@ -777,6 +754,8 @@ lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
     self.loop = lk_loop_new ();
     lk_loop_on_signal (self.loop, on_signal, &self);
     lk_hosting_init (&self.hosting, &self.router, self.loop);
+    lk_farewell_init (&self.farewell, &self.router, &self.hosting,
+                      &self.manager);
     if (lk_hosting_load (&self.hosting, options->plugin, options->plugin_dir,
                          options->config, &problem)
         != LK_OK) {

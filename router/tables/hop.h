@@ -26,11 +26,13 @@ typedef enum {
 
 typedef struct lk_hop lk_hop;
 typedef struct lk_hops lk_hops;
+typedef struct lk_channel lk_channel;
 
 struct lk_hop {
     lk_side side;
     lk_identity identity;
     lk_outbox box;
+    lk_channel *channel; /* that it is of; NULL: a connection of its own */
     bool stranger; /* made for an answer or two; freed once they are out */
     lk_hop *stranger_prev, *stranger_next; /* of those, the oldest first */
     bool deaf;     /* was not told what it has to know: to be cut off */

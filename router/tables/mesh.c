@@ -41,6 +41,7 @@ lk_mesh_add (lk_mesh *self, const char *address, bool configured,
         link->deadline_ms = now_ms;
         link->since_ms = now_ms;
         link->vouched_ms = now_ms;
+        lk_channel_init (&link->channel, &link->out, &self->budget);
         self->link[self->count++] = link;
     }
     if (link != NULL && configured) {
@@ -59,6 +60,7 @@ lk_mesh_remove (lk_mesh *self, lk_mesh_link *link)
     }
     LK_ASSERT (place < self->count);
     self->link[place] = self->link[--self->count];
+    lk_channel_clear (&link->channel);
     lk_hop_clear (&link->out);
     lk_free (link);
 }
@@ -79,6 +81,17 @@ lk_mesh_by_out (const lk_mesh *self, const lk_identity *identity)
 {
     for (size_t i = 0; i < self->count; i++) {
         if (lk_identity_equal (&self->link[i]->out.identity, identity)) {
+            return self->link[i];
+        }
+    }
+    return NULL;
+}
+
+lk_mesh_link *
+lk_mesh_by_hop (const lk_mesh *self, const lk_hop *hop)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (hop == &self->link[i]->out || hop == &self->link[i]->channel.out) {
             return self->link[i];
         }
     }
@@ -164,7 +177,7 @@ void
 lk_mesh_link_leave (lk_mesh_link *self)
 {
     self->is_left = true;
-    self->met &= lk_mesh_link_is_live (self);
+    self->met &= lk_mesh_link_is_direct (self);
 }
 
 /*  Another link to that host takes part already; what met us under another

@@ -17,7 +17,7 @@
 #define LK_MESH_H
 
 #include "bounds.h"
-#include "hop.h"
+#include "channel.h"
 
 #include "net/curve.h"
 #include <lockkeeper/message.h>
@@ -94,9 +94,10 @@ typedef struct {
     bool is_left;       /* which is over */
     int64_t heard_ms;
     char reason[LK_REASON_LEN_MAX + 1]; /* why not linked, for people */
-    lk_hop out;                         /* our connection to it */
-    unsigned failures;                  /* to connect, in a row */
-    unsigned unanswered;                /* CONNECTs, in a row */
+    lk_hop out;          /* our connection to it, for what is of the link */
+    lk_channel channel;  /* what goes to its host */
+    unsigned failures;   /* to connect, in a row */
+    unsigned unanswered; /* CONNECTs, in a row */
 } lk_mesh_link;
 
 typedef struct {
@@ -123,6 +124,9 @@ lk_mesh_link *lk_mesh_by_address (const lk_mesh *self, const char *address);
 lk_mesh_link *lk_mesh_by_out (const lk_mesh *self, const lk_identity *identity);
 lk_mesh_link *lk_mesh_by_met (const lk_mesh *self, const lk_identity *identity);
 
+/*  The link that a hop is of; NULL: none. */
+lk_mesh_link *lk_mesh_by_hop (const lk_mesh *self, const lk_hop *hop);
+
 /*  The link to a host that is linked at least one way; NULL if none is. */
 lk_mesh_link *lk_mesh_by_host (const lk_mesh *self, lk_slice host);
 
@@ -140,6 +144,9 @@ bool lk_mesh_link_is_linked (const lk_mesh_link *self);
  *  ahead of them on the same connection. */
 bool lk_mesh_link_is_open (const lk_mesh_link *self);
 bool lk_mesh_link_is_live (const lk_mesh_link *self);
+
+/*  Whether it is live by connections of both routers to each other. */
+bool lk_mesh_link_is_direct (const lk_mesh_link *self);
 const char *lk_mesh_link_state_name (lk_mesh_state state);
 const char *lk_mesh_link_event_name (lk_mesh_event event);
 

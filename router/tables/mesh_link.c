@@ -271,7 +271,13 @@ lk_mesh_link_is_open (const lk_mesh_link *self)
 }
 
 bool
-lk_mesh_link_is_live (const lk_mesh_link *self)
+lk_mesh_link_is_direct (const lk_mesh_link *self)
 {
     return self->state == LK_LINK_LIVE;
+}
+
+bool
+lk_mesh_link_is_live (const lk_mesh_link *self)
+{
+    return lk_mesh_link_is_direct (self);
 }

@@ -565,7 +565,7 @@ START_TEST (stop_and_shutdown)
     assert_next (out, "");
     say (LK_SIDE_LOCAL, "root", "root@h1", "router@.", "SHUTDOWN", "{}");
     ck_assert_int_eq (stopped, 2);
-    assert_next (out, "router@h1 > router@. SHUTDOWN 0");
+    assert_next (out, "router@h1 > router@h2 SHUTDOWN 0");
     assert_next ("lock", "router@h1 > lock@h1 STOP 0");
     say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "SHUTDOWN", "{}");
     ck_assert_int_eq (stopped, 3);

@@ -200,7 +200,7 @@ START_TEST (who_leaves_knows_when_all_have_heard_it)
     snprintf (out, sizeof out, "%s", link_host ("h2"));
     link_host ("h3");
     lk_neighbour_leave (&router);
-    assert_starts (next (out), "router@h1 > router@. DISCONNECTED 0 ");
+    assert_starts (next (out), "router@h1 > router@h2 DISCONNECTED 0 ");
     ck_assert (!lk_neighbour_all_left (&router));
     neighbour_left ("in-h2");
     ck_assert (!lk_neighbour_all_left (&router));

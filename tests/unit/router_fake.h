@@ -321,17 +321,21 @@ say (lk_side side, const char *connection, const char *from, const char *to,
     lk_bytes_clear (&frame);
 }
 
-/*  The hop of a connection, also of a stranger's. */
+/*  The hop with something for a connection, also of a stranger's: what is of
+ *  the link leaves ahead of what is of its channel. */
 static inline lk_hop *
 hop_of (const char *connection)
 {
     const lk_identity identity = by (connection);
+    lk_hop *found = NULL;
     for (lk_hop *hop = router.hops.first; hop != NULL; hop = hop->next) {
-        if (lk_identity_equal (&hop->identity, &identity)) {
-            return hop;
+        const lk_hop *way = hop->channel != NULL ? hop->channel->way : hop;
+        if (lk_identity_equal (&way->identity, &identity) && hop->box.count > 0
+            && (found == NULL || found->channel != NULL)) {
+            found = hop;
         }
     }
-    return NULL;
+    return found;
 }
 
 /*  Whether something waits for a connection; then it is at rest_at. */
