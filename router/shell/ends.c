@@ -5,6 +5,7 @@
  */
 
 #include "ends.h"
+#include "newcomers.h"
 #include "session.h"
 
 #include "net/clock.h"
@@ -17,8 +18,10 @@ struct lk_ending {
     lk_ends *ends;
     lk_local *local;
     lk_process *process;
+    int fd;           /* of its connection, */
+    ino_t which;      /* that is this one */
     lk_timer look;    /* again whether its connection is over, */
-    int64_t until_ms; /* until then, since it has ended */
+    int64_t until_ms; /* until then, where a child has it */
     int nap_ms;
     bool is_due;
     lk_ending *prev, *next; /* of those that are due */
@@ -51,21 +54,28 @@ drain (lk_ending *self)
     return ends->draining != NULL;
 }
 
+/*  Whether more of it may come: libzmq's thread knows an end later than the
+ *  kernel, by as long as it gets no processor. */
+static bool
+may_speak (const lk_ending *self)
+{
+    return lk_listener_is_there (listener_of (self), &self->local->out.identity)
+           && (lk_clock_ms () < self->until_ms
+               || lk_newcomers_hung_up (self->fd, self->which));
+}
+
 /*  All that came is told ahead of the end, and what may have come while we
- *  asked. libzmq's thread knows an end a moment later than the kernel. */
+ *  asked. */
 static void
 look (void *user)
 {
     lk_ending *self = user;
-    const int64_t now_ms = lk_clock_ms ();
     if (!drain (self)) {
         return;
     }
-    const bool is_there =
-        lk_listener_is_there (listener_of (self), &self->local->out.identity);
-    if (is_there && now_ms < self->until_ms) {
-        lk_timer_set (&self->look, now_ms + self->nap_ms);
-        self->nap_ms *= 2;
+    if (may_speak (self)) {
+        lk_timer_set (&self->look, lk_clock_ms () + self->nap_ms);
+        self->nap_ms *= self->nap_ms < LK_ENDS_GRACE_MS ? 2 : 1;
     } else if (drain (self)) {
         become_due (self);
     }
@@ -94,6 +104,8 @@ lk_ends_watch (lk_ends *self, lk_local *local)
         return LK_UNKNOWN;
     }
     lk_timer_init (&ending->look, self->loop, look, ending);
+    ending->fd = lk_listener_fd (listener_of (ending), &local->out.identity);
+    ending->which = lk_newcomers_strike (ending->fd);
     local->watch = ending;
     return LK_OK;
 }

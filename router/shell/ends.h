@@ -6,7 +6,8 @@
  *  The kernel tells us of a process's end maybe ahead of our reading what it
  *  sent last. So a session ends when its process has ended, and its connection
  *  is over and read to its end. A connection can outlive its process, in a
- *  child that has it, too: it is waited for no longer than LK_ENDS_GRACE_MS.
+ *  child that has it, too: one that has not been hung up is waited for no
+ *  longer than LK_ENDS_GRACE_MS.
  */
 
 #ifndef LK_ENDS_H

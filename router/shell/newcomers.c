@@ -13,6 +13,7 @@
 #include "net/clock.h"
 #include "util/alloc.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -112,6 +113,14 @@ lk_newcomers_doubt (int fd, ino_t which)
     if (which != 0 && inode_of (fd) == which) {
         note (fd, which, &(lk_peer_address) {.size = 0});
     }
+}
+
+bool
+lk_newcomers_hung_up (int fd, ino_t which)
+{
+    struct pollfd look = {.fd = fd, .events = POLLRDHUP};
+    return which != 0 && inode_of (fd) == which && poll (&look, 1, 0) == 1
+           && (look.revents & (POLLRDHUP | POLLHUP)) != 0;
 }
 
 void

@@ -38,6 +38,9 @@ ino_t lk_newcomers_strike (int fd);
 /*  It is not known any more, and has as long as a new one again. */
 void lk_newcomers_doubt (int fd, ino_t which);
 
+/*  Its other end has hung up, and libzmq has not closed it yet. */
+bool lk_newcomers_hung_up (int fd, ino_t which);
+
 /*  Ends that one. */
 void lk_newcomers_hang_up (int fd, ino_t which);
 

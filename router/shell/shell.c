@@ -167,10 +167,6 @@ watch_process (void *shell, lk_local *local)
                         "pid=%lu",
                         strerror (errno), local->service,
                         (unsigned long) local->pid);
-    } else {
-        lk_newcomers_strike (
-            lk_listener_fd (lk_locals_of (&self->locals, local->out.side),
-                            &local->out.identity));
     }
     return error;
 }

@@ -9,15 +9,23 @@
 
 #include "lib/router_fixture.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SOON_MS = 60000, HELD_BACK_MS = 30, CROWD = 200, ENDS = 40 };
+enum {
+    SOON_MS = 60000,
+    HELD_BACK_MS = 30,
+    LATE_MS = 500,
+    CROWD = 200,
+    ENDS = 40
+};
 
 static lk_fixture fixture;
 static lk_client *good; /* "a" */
@@ -118,6 +126,15 @@ let_go (actor *self)
     close (self->go);
 }
 
+static void
+stop (actor *self, const char *service)
+{
+    kill (self->pid, SIGKILL);
+    waitpid (self->pid, NULL, 0);
+    close (self->go);
+    (void) is_told (service, "down");
+}
+
 /*  -------------------------------------------------------- tests */
 
 /*  The message comes, and the end behind it. */
@@ -155,6 +172,53 @@ last_words_are_heard (act *run, bool killed, const char *what)
     usleep (HELD_BACK_MS * 1000);
     lk_fixture_signal (&fixture, 0, SIGCONT);
     expect_last (7, what);
+}
+
+/*  The thread of the process that is libzmq's; 0: none. */
+static pid_t
+thread_of_libzmq (pid_t pid)
+{
+    pid_t found = 0;
+    char path[300], name[32];
+    snprintf (path, sizeof path, "/proc/%ld/task", (long) pid);
+    DIR *threads = opendir (path);
+    for (struct dirent *one; threads && !found && (one = readdir (threads));) {
+        snprintf (path, sizeof path, "/proc/%ld/task/%s/comm", (long) pid,
+                  one->d_name);
+        FILE *file = fopen (path, "r");
+        if (file != NULL && fgets (name, sizeof name, file) != NULL
+            && strncmp (name, "ZMQbg/IO", 8) == 0) {
+            found = (pid_t) strtol (one->d_name, NULL, 10);
+        }
+        if (file != NULL) {
+            fclose (file);
+        }
+    }
+    if (threads != NULL) {
+        closedir (threads);
+    }
+    return found;
+}
+
+/*  The router runs, and its libzmq gets no processor. */
+static void
+libzmq_is_late (void)
+{
+    const pid_t thread = thread_of_libzmq (fixture.router[0].pid);
+    actor child = start ("waits", speak_and_leave, 8);
+    EXPECT (is_up ("waits@h1"), "a process comes");
+    if (ptrace (PTRACE_SEIZE, thread, NULL, NULL) != 0) {
+        printf ("# SKIP no thread can be held back here: %m\n");
+        stop (&child, "waits@h1");
+        return;
+    }
+    ptrace (PTRACE_INTERRUPT, thread, NULL, NULL);
+    waitpid (thread, NULL, __WALL);
+    let_go (&child);
+    waitpid (child.pid, NULL, 0);
+    usleep (LATE_MS * 1000);
+    ptrace (PTRACE_DETACH, thread, NULL, NULL);
+    expect_last (8, "what it says while libzmq is late");
 }
 
 /*  Numbers of descriptors are used again and again. */
@@ -207,15 +271,6 @@ another_has_the_connection (void)
             (long long) took_ms);
     kill (-child.pid, SIGKILL);
     waitpid (-child.pid, NULL, 0);
-}
-
-static void
-stop (actor *self, const char *service)
-{
-    kill (self->pid, SIGKILL);
-    waitpid (self->pid, NULL, 0);
-    close (self->go);
-    (void) is_told (service, "down");
 }
 
 /*  A subscriber to the STATUS of one service hears of no other. */
@@ -282,6 +337,7 @@ main (void)
     one_service_is_asked_for ();
     last_words_are_heard (speak_and_leave, false, "what it says and ends");
     last_words_are_heard (speak_and_stay, true, "what it says and is killed");
+    libzmq_is_late ();
     a_crowd_is_heard ();
     another_has_the_connection ();
     ends_are_told_soon ();
