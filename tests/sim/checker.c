@@ -234,12 +234,14 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
 /*  No lease ends what is static, but somebody may of whom its service cannot
  *  tell it: whoever takes it away where its host is silent does not wait. So
  *  may a reclaim, in which a service that is paused claims nothing before its
- *  lease is over. */
+ *  lease is over. What an application left behind ends by its key, though the
+ *  service of whoever used that ends, and tells nobody. */
 static bool
 is_in_force (const sim_checker *self, const sim_claim *claim)
 {
     if (!claim->kept) {
-        return self->now < claim->lease_until;
+        return self->now < claim->lease_until
+               && !(claim->orphan && sim_claim_taken (self, claim));
     }
     return !sim_claim_taken (self, claim)
            && !(claim->fragile && sim_claim_unknown (self, claim));
