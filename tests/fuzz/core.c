@@ -226,6 +226,17 @@ change_members (world *self)
     lk_core_world_step (&self->core, place, &event);
 }
 
+/*  Or no more. */
+static void
+drain (world *self)
+{
+    const lk_host place = draw_place (self);
+    const uint8_t how = lk_fuel_byte (&self->fuel);
+    lk_event event = {.type = LK_ON_DRAIN, .add = how & 128};
+    event.until_ms = self->core.now_ms + 100 * (how & 127);
+    lk_core_world_step (&self->core, place, &event);
+}
+
 static void
 jump (world *self)
 {
@@ -240,7 +251,8 @@ step (world *self)
 {
     lk_core_world *core = &self->core;
     lk_host place;
-    switch (lk_fuel_below (&self->fuel, 21)) {
+    const size_t what = lk_fuel_below (&self->fuel, 22);
+    switch (what) {
     case 0:
         lk_core_world_run (core, 1 + lk_fuel_byte (&self->fuel), STEPS_MAX);
         break;
@@ -269,10 +281,8 @@ step (world *self)
         ask (self);
         break;
     case 9:
-        give_back (self, false);
-        break;
     case 10:
-        give_back (self, true);
+        give_back (self, what == 10);
         break;
     case 11:
         end_application (self);
@@ -302,6 +312,9 @@ step (world *self)
         break;
     case 19:
         force_or_check (self);
+        break;
+    case 20:
+        drain (self);
         break;
     default:
         lk_core_world_introduce (core, draw_place (self));

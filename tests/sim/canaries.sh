@@ -344,6 +344,10 @@ canary leaves-in-a-reclaim 20 leave-in-reclaim leave.c \
     's/core->in_reclaim != 0 || //'
 canary each-that-leaves-asks 1 unit/core_drain leave.c \
     's/if (find_proposer (election) == own) {/if (place >= 0) {/'
+canary leavers-split-the-votes 300 leave-two leave.c \
+    's/if (find_proposer (election) == own) {/if (find_proposer (election) == own || place >= 0) {/'
+canary nothing-is-said-anew 300 leave-two proxy.c \
+    's/    lk_demand_say_all_anew (proxy);\n//'
 canary nobody-else-asks 1 unit/core_drain leave.c \
     's/return place >= 0 && !lk_core_may_lead (core)/return 0/'
 canary who-leaves-gives-its-table 1 unit/core_choice choice.c \

@@ -44,7 +44,7 @@ sim_drain_and_halt (sim_world *world, uint8_t place, int64_t away)
     host->drained = false;
     host->drains_until = sim_host_clock (world, place) + DRAIN_MS;
     host->leave_away = away;
-    tell_node (world, place, SIM_FOREVER / 2);
+    tell_node (world, place, DRAIN_MS);
 }
 
 /*  At times somebody thinks better of it. */

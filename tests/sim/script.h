@@ -12,7 +12,7 @@
 #ifndef SIM_SCRIPT_H
 #define SIM_SCRIPT_H
 
-#include "wire/lock_message.h"
+#include "apps.h"
 
 struct sim_world;
 struct sim_mail;
@@ -57,6 +57,8 @@ typedef struct {
     int64_t wrong_since; /* others are served; 0: not so */
     bool counts;         /* grants, from here on: */
     uint64_t grants[2];
+    int64_t down_at[SIM_HOSTS_MAX]; /* last, or at first */
+    int64_t free_at[SIM_OBJECTS];   /* nobody waits in vain since then */
 } sim_plot;
 
 extern const sim_script sim_scripts[];
@@ -70,6 +72,10 @@ bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
 
 /*  The same of a letter between a host and a remote application. */
 bool sim_plot_takes_mail (struct sim_world *world, const struct sim_mail *mail);
+
+/*  Looks at a name that somebody waits for and nobody has, of a script in which
+ *  that is not to last. */
+void sim_free_judge (struct sim_world *world);
 
 /*  A host hears that a leader's table is wrong. */
 void sim_plot_alerted (struct sim_world *world, uint8_t host,

@@ -83,6 +83,7 @@ roll (sim_world *world, bool hasty)
     sim_plot *plot = &world->plot;
 
     judge (world);
+    sim_free_judge (world);
     if (plot->act == 0 && world->now > FIRST_MS && all_up (world)
         && sim_checker_latest (&world->checker)
         && (hasty || (is_full (world) && sim_act_age (world) > 500))) {
@@ -169,6 +170,7 @@ sim_leave_two (sim_world *world, const lk_lock_message *message)
 
     (void) message;
     judge (world);
+    sim_free_judge (world);
     if (plot->act % 2 == 0 && world->now > FIRST_MS && is_full (world)
         && sim_act_age (world) > 2000) {
         const size_t stays = (size_t) sim_between (world, 0, 2);
@@ -274,6 +276,7 @@ sim_leave_and_change (sim_world *world, const lk_lock_message *message)
 
     (void) message;
     judge (world);
+    sim_free_judge (world);
     if (plot->act == 0 && world->now > FIRST_MS && is_full (world)
         && sim_act_age (world) > 2500) {
         const lk_host outsider = (lk_host) (world->base.count - 1);

@@ -112,6 +112,12 @@ lk_node_destroy (lk_node **self_p)
     *self_p = NULL;
 }
 
+bool
+lk_node_may_lead (const lk_node *self)
+{
+    return self->config.eligible;
+}
+
 static inline fake_request *
 find_asked (uint32_t app, uint64_t serial)
 {

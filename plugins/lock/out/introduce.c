@@ -51,7 +51,7 @@ write_started (const lk_lockd *self, const char *host)
         .origin = LK_NOBODY,
         .destination = LK_NOBODY,
         .as.started = {.candidate = self->candidate,
-                       .eligible = self->eligible,
+                       .eligible = lk_node_may_lead (self->node),
                        .incarnation = self->incarnation,
                        .active = self->state.facts.active},
     };
