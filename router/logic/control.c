@@ -164,7 +164,7 @@ stop_neighbours (lk_router *self)
 {
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
-        if (lk_mesh_link_is_open (link)) {
+        if (lk_mesh_link_is_open (link) && link->way == LK_WAY_BOTH) {
             lk_message *shutdown = lk_router_word (link, "SHUTDOWN");
             lk_router_tell (self, &link->channel.out, &shutdown);
         }
@@ -320,6 +320,9 @@ static handler on_commands;
 /*  Other routers, whatever they are to us. */
 #define ROUTERS (LK_FROM_CALLER | LK_FROM_NEIGHBOUR | LK_FROM_DIALLED)
 
+/*  Also known to the router of an arbiter. */
+#define ARBITER LK_FROM_ARBITRATED
+
 /*  Those of whom nothing is known yet. */
 #define NOBODIES                                                               \
     (LK_FROM_STRANGER | LK_FROM_CALLER | LK_FROM_GUEST | LK_FROM_VISITOR)
@@ -335,48 +338,59 @@ static const struct {
     unsigned from; /* bits of lk_from */
     handler *run;
 } commands[] = {
-    {"ABSOLUTELY", ASKERS | ROUTERS | FAR | ALL_ZONES, on_answer},
+    {"ABSOLUTELY", ARBITER | ASKERS | ROUTERS | FAR | ALL_ZONES, on_answer},
     {"ACCEPT", LK_FROM_DIALLED, lk_neighbour_on_accept},
-    {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES, on_alive},
+    {"ALIVE", ARBITER | ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
+     on_alive},
     {"CLIENTKEYS", LK_FROM_SESSION, lk_clients_on_keys},
-    {"CLUSTER", LK_FROM_SESSION, lk_gossip_on_cluster},
-    {"CLUSTERSTATUS", ASKERS, on_clusterstatus},
-    {"COMMANDS", ASKERS | ALL_ZONES, on_commands},
-    {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
-    {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
+    {"CLUSTER", ARBITER | LK_FROM_SESSION, lk_gossip_on_cluster},
+    {"CLUSTERSTATUS", ARBITER | ASKERS, on_clusterstatus},
+    {"COMMANDS", ARBITER | ASKERS | ALL_ZONES, on_commands},
+    {"CONNECT", ARBITER | LK_FROM_CALLER | LK_FROM_NEIGHBOUR,
+     lk_neighbour_on_connect},
+    {"DISCONNECTED", ARBITER | LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
     {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},
     {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
-    {"HOSTKEYS", LK_FROM_SESSION, lk_keys_on_hostkeys},
-    {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
+    {"HOSTKEYS", ARBITER | LK_FROM_SESSION, lk_keys_on_hostkeys},
+    {"INVALID", ARBITER | ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
      on_answer},
     {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
     {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
     {LK_LOGIN, LK_FROM_REMOTE | LK_FROM_VISITOR | ALL_ZONES, lk_login_on_login},
     {LK_LOGIN_FAILED, LK_FROM_SESSION | LK_FROM_REMOTE, lk_login_on_failed},
-    {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
+    {"NEWKEY", ARBITER | LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
-    {"REGISTER", LK_FROM_STRANGER | LK_FROM_VISITOR | ALL_ZONES,
+    {"REGISTER", ARBITER | LK_FROM_STRANGER | LK_FROM_VISITOR | ALL_ZONES,
      lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
     {LK_LOGIN_RENEW, ALL_ZONES, lk_login_on_renew},
     {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
-    {"ROUTERSTATUS", ASKERS, on_routerstatus},
+    {"ROUTERSTATUS", ARBITER | ASKERS, on_routerstatus},
     {LK_SERVERS, LK_FROM_VISITOR | ALL_ZONES, lk_discovery_on_servers},
-    {"SERVICESTATUS", ASKERS | ALL_ZONES, on_servicestatus},
+    {"SERVICESTATUS", ARBITER | ASKERS | ALL_ZONES, on_servicestatus},
     {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
-    {"STATUS", LK_FROM_NEIGHBOUR, on_status},
+    {"STATUS", ARBITER | LK_FROM_NEIGHBOUR, on_status},
     {"STOP", LK_FROM_SESSION, on_stop},
-    {"SUBSCRIBE", ALL_ZONES, lk_session_subscribe},
+    {"SUBSCRIBE", ARBITER | ALL_ZONES, lk_session_subscribe},
     {"TRANSMISSIONREPORT",
-     ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES, on_answer},
-    {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
+     ARBITER | ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
      on_answer},
-    {"UNREGISTER", ALL_ZONES, on_unregister},
+    {"UNKNOWN", ARBITER | ASKERS | ROUTERS | LK_FROM_STRANGER | FAR | ALL_ZONES,
+     on_answer},
+    {"UNREGISTER", ARBITER | ALL_ZONES, on_unregister},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/*  One process has the routers of many clusters: none of them may end it, or
+ *  say how it goes on. */
+static bool
+is_known (const lk_router *self, unsigned from)
+{
+    return !self->mesh.accepts_only || (from & LK_FROM_ARBITRATED) != 0;
+}
 
 static void
 on_commands (lk_router *self, const lk_source *source,
@@ -386,7 +400,8 @@ on_commands (lk_router *self, const lk_source *source,
     const bool is_apart =
         source->local != NULL && lk_persons_are_apart (source->local);
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (!is_apart || (commands[i].from & LK_FROM_APART) != 0) {
+        if (is_known (self, commands[i].from)
+            && (!is_apart || (commands[i].from & LK_FROM_APART) != 0)) {
             lk_message_add_item (reply, "list", commands[i].command);
         }
     }
@@ -400,11 +415,20 @@ is_stranger (const lk_source *source)
     return source->from == LK_FROM_STRANGER || source->from == LK_FROM_VISITOR;
 }
 
+/*  What an arbiter says to us comes over our own connection. */
+static unsigned
+kinds_of (const lk_source *source)
+{
+    return source->from == LK_FROM_NEIGHBOUR && source->link->way == LK_WAY_OUT
+               ? LK_FROM_NEIGHBOUR | LK_FROM_DIALLED
+               : source->from;
+}
+
 /*  Whether a command is for those that its source is one of. */
 static bool
 is_meant (unsigned from, const lk_source *source)
 {
-    return (from & source->from) != 0
+    return (from & kinds_of (source)) != 0
            && (source->local == NULL || !lk_persons_are_apart (source->local)
                || (from & LK_FROM_APART) != 0);
 }
@@ -415,7 +439,9 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
     char text[LK_REASON_LEN_MAX + 1];
     const char *refusal;
     size_t i = 0;
-    while (i < COMMANDS && !lk_message_is (message, commands[i].command)) {
+    while (i < COMMANDS
+           && (!lk_message_is (message, commands[i].command)
+               || !is_known (self, commands[i].from))) {
         i++;
     }
     if (i == COMMANDS) {

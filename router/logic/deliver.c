@@ -137,6 +137,16 @@ all_know_it (const lk_mesh *mesh)
     return i == mesh->count;
 }
 
+/*  An arbiter is told what routers and lock services have to tell all hosts;
+ *  what applications say is not for it. */
+static bool
+is_for (const lk_mesh_link *link, const lk_frame_header *header)
+{
+    const lk_slice service = header->from_parts.service;
+    return link->way != LK_WAY_OUT || lk_slice_is (service, "lock")
+           || lk_slice_is (service, "router");
+}
+
 void
 lk_deliver_over_mesh (lk_delivery *self, lk_frame_header *header)
 {
@@ -146,7 +156,8 @@ lk_deliver_over_mesh (lk_delivery *self, lk_frame_header *header)
         make_plain (self, header);
     }
     for (size_t i = 0; i < mesh->count; i++) {
-        if (lk_mesh_link_is_open (mesh->link[i])) {
+        if (lk_mesh_link_is_open (mesh->link[i])
+            && is_for (mesh->link[i], header)) {
             carry_copy (self, &mesh->link[i]->channel.out, header);
         }
     }

@@ -42,7 +42,7 @@ fill (const lk_router *self, lk_message *list)
     }
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
-        if (lk_mesh_link_is_live (link)) {
+        if (lk_mesh_link_is_live (link) && link->way == LK_WAY_BOTH) {
             add_server (self, list, link->host, link->clients.address,
                         link->clients.key);
         }

@@ -39,6 +39,13 @@ add_host (lk_message *message, const lk_mesh_link *link)
     }
 }
 
+/*  Arbiters are known by the settings, and are told of nobody. */
+static bool
+is_told_of (const lk_mesh_link *link)
+{
+    return lk_mesh_link_is_direct (link) && link->way == LK_WAY_BOTH;
+}
+
 /*  All that are live but one. */
 static lk_message *
 gossip_for (const lk_router *self, const lk_mesh_link *but)
@@ -49,7 +56,7 @@ gossip_for (const lk_router *self, const lk_mesh_link *but)
     }
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
-        if (link != but && lk_mesh_link_is_direct (link)) {
+        if (link != but && is_told_of (link)) {
             add_host (message, link);
         }
     }
@@ -62,7 +69,7 @@ tell_all (lk_router *self)
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
         lk_message *message = NULL;
-        if (lk_mesh_link_is_direct (link)) {
+        if (is_told_of (link)) {
             message = gossip_for (self, link);
         }
         if (message != NULL && lk_message_has (message, "hosts")) {

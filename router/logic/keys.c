@@ -121,14 +121,29 @@ read_lines (const lk_message *message, lk_host_key keys[LK_HOST_KEYS_MAX])
     return count;
 }
 
+static void
+take_arbiters (lk_router *self, const lk_message *message)
+{
+    lk_arbiter arbiters[LK_ARBITERS_MAX];
+    const char *line;
+    size_t count = 0;
+    for (size_t i = 0;
+         count < LK_ARBITERS_MAX
+         && (line = lk_message_item (message, "arbiters", i)) != NULL;
+         i++) {
+        count += lk_arbiter_read (&arbiters[count], line);
+    }
+    lk_neighbour_set_arbiters (self, arbiters, count);
+}
+
 /*  Whether each host that we know has a key of its own, and so knows ours. */
 static bool
 all_have_keys (lk_router *self)
 {
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
-        if (link->known && link->state != LK_LINK_OURSELVES
-            && link->state != LK_LINK_DOUBLE
+        if (link->known && link->way != LK_WAY_OUT
+            && link->state != LK_LINK_OURSELVES && link->state != LK_LINK_DOUBLE
             && (link->host[0] == '\0'
                 || lk_curve_ring_newest (&self->keyring.ring, link->host)
                        == NULL)) {
@@ -190,6 +205,7 @@ lk_keys_on_hostkeys (lk_router *self, const lk_source *source,
         withdraw (self, key);
     }
     lk_keyring_settle (keyring, keys, count);
+    take_arbiters (self, message);
     if (!keyring->serves_own && count > 0 && all_have_keys (self)) {
         keyring->serves_own = true;
         keyring->is_old = true;

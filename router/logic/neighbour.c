@@ -79,6 +79,7 @@ read_party (const lk_message *message, lk_party *party)
     party->address = lk_message_text (message, "address");
     party->version = lk_message_text (message, "version");
     party->privileged = lk_message_flag (message, "privileged");
+    party->one_way = lk_message_flag (message, "one_way");
     read_clients (message, &party->clients);
     return party->host != NULL && party->address != NULL
            && party->version != NULL
@@ -258,7 +259,9 @@ void
 lk_neighbour_left (lk_router *self, const lk_identity *identity)
 {
     lk_mesh_link *link = lk_mesh_by_met (&self->mesh, identity);
-    if (link != NULL) {
+    if (link != NULL && link->way == LK_WAY_IN) {
+        lk_neighbour_step (self, link, LK_LINK_DOWN);
+    } else if (link != NULL) {
         lk_mesh_link_leave (link);
         if (!link->met) {
             forget_services (self, link);
@@ -356,6 +359,17 @@ lk_neighbour_add (lk_router *self, const char *address, bool configured)
     return link;
 }
 
+/*  Its connection to us is the way back, too. */
+static void
+answer_there (lk_router *self, lk_mesh_link *link, const lk_identity *identity)
+{
+    if (lk_mesh_link_is_live (link)) {
+        lk_neighbour_step (self, link, LK_LINK_DOWN);
+    }
+    lk_hop_init (&link->out, LK_SIDE_MESH, identity);
+    lk_outbox_charge (&link->out.box, &self->mesh.budget);
+}
+
 static void
 welcome (lk_router *self, const lk_source *source, const lk_party *party,
          lk_mesh_link *link)
@@ -370,11 +384,17 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
     /*  CONNECT is repeated until both ways stand. */
     const bool again =
         link->met && lk_identity_equal (&link->met_by, source->identity);
+    if (link->way == LK_WAY_IN && !again) {
+        answer_there (self, link, source->identity);
+    }
     link->reason[0] = '\0';
     self->calls->met (self->shell, source->identity);
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     lk_message *accept = lk_neighbour_introduction (self, "ACCEPT");
     lk_message_set_flag (accept, "privileged", true);
+    if (self->mesh.accepts_only) {
+        lk_message_set_flag (accept, "one_way", true);
+    }
     lk_router_answer (self, source, &accept);
     if (!again) {
         lk_neighbour_step (self, link, LK_LINK_MET);
@@ -546,6 +566,63 @@ lk_neighbour_configure (lk_router *self, const char *const *addresses)
     lk_events_cluster (self);
 }
 
+/*  Whether that link goes where the settings have that arbiter now, by the key
+ *  that it has had. */
+static bool
+is_as_named (const lk_router *self, const lk_mesh_link *link,
+             const lk_arbiter *arbiters, size_t count)
+{
+    const lk_keyring *keyring = &self->keyring;
+    const lk_arbiter *now = lk_arbiter_find (arbiters, count, link->host);
+    const lk_arbiter *before =
+        lk_arbiter_find (keyring->arbiter, keyring->arbiter_count, link->host);
+    return now != NULL && before != NULL
+           && strcmp (now->address, link->address) == 0
+           && strcmp (now->key, before->key) == 0;
+}
+
+/*  One at a neighbour's address is dialled as soon as the settings, or that
+ *  neighbour, say something else. */
+static void
+dial_arbiter (lk_router *self, const lk_arbiter *arbiter)
+{
+    lk_mesh_link *link = lk_mesh_by_address (&self->mesh, arbiter->address);
+    if (link == NULL
+        && lk_mesh_by_host (&self->mesh, lk_slice_of (arbiter->name)) == NULL
+        && strcmp (arbiter->name, self->host) != 0) {
+        link = lk_neighbour_add (self, arbiter->address, false);
+        if (link != NULL) {
+            link->way = LK_WAY_OUT;
+            snprintf (link->host, sizeof link->host, "%s", arbiter->name);
+        }
+    }
+    if (link == NULL || link->way != LK_WAY_OUT) {
+        lk_neighbour_note_refusal (self, "not taken",
+                                   "a neighbour has the name or the address of "
+                                   "this arbiter",
+                                   arbiter->name, arbiter->address);
+    }
+}
+
+void
+lk_neighbour_set_arbiters (lk_router *self, const lk_arbiter *arbiters,
+                           size_t count)
+{
+    lk_keyring *keyring = &self->keyring;
+    for (size_t i = self->mesh.count; i > 0; i--) {
+        lk_mesh_link *link = self->mesh.link[i - 1];
+        if (link->way == LK_WAY_OUT
+            && !is_as_named (self, link, arbiters, count)) {
+            lk_neighbour_drop (self, link, "no arbiter any more");
+        }
+    }
+    memcpy (keyring->arbiter, arbiters, count * sizeof *arbiters);
+    keyring->arbiter_count = count;
+    for (size_t i = 0; i < count && !self->mesh.accepts_only; i++) {
+        dial_arbiter (self, &arbiters[i]);
+    }
+}
+
 void
 lk_neighbour_leave (lk_router *self)
 {
@@ -560,7 +637,8 @@ lk_neighbour_all_left (const lk_router *self)
 {
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
-        if (lk_mesh_link_is_open (link) && !link->is_left) {
+        if (lk_mesh_link_is_open (link) && link->way == LK_WAY_BOTH
+            && !link->is_left) {
             return false;
         }
     }

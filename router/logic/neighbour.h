@@ -34,6 +34,10 @@ void lk_neighbour_work (lk_router *self);
  *  checked. */
 void lk_neighbour_configure (lk_router *self, const char *const *addresses);
 
+/*  Dials those arbiters, and no others; the router of an arbiter dials none. */
+void lk_neighbour_set_arbiters (lk_router *self, const lk_arbiter *arbiters,
+                                size_t count);
+
 /*  One more; NULL if none may make room for it. Closes a link and takes it out
  *  of the set: `why` is for the log. */
 lk_mesh_link *lk_neighbour_add (lk_router *self, const char *address,

@@ -32,6 +32,12 @@ lk_router_init (lk_router *self, const lk_router_identity *identity,
 }
 
 void
+lk_router_only_accept (lk_router *self)
+{
+    self->mesh.accepts_only = true;
+}
+
+void
 lk_router_clear (lk_router *self)
 {
     lk_route_clear (&self->route);

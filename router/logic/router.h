@@ -154,6 +154,10 @@ void lk_router_init (lk_router *self, const lk_router_identity *identity,
                      const lk_router_calls *calls, void *shell);
 void lk_router_clear (lk_router *self);
 
+/*  It is an arbiter's: it dials nobody, knows few commands, and nobody of its
+ *  cluster can stop it. Ahead of all else behind lk_router_init. */
+void lk_router_only_accept (lk_router *self);
+
 /*  Which processes of this host are of a zone, and the folder of logs of zones;
  *  "": there are none. */
 void lk_router_set_zones (lk_router *self, const lk_local_zone *zones,

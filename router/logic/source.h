@@ -27,6 +27,9 @@ typedef enum {
  *  it, too. */
 #define LK_FROM_APART 512u
 
+/*  Likewise: the router of an arbiter knows it, too. */
+#define LK_FROM_ARBITRATED 1024u
+
 typedef struct {
     lk_from from;
     lk_side side;

@@ -155,6 +155,23 @@ lk_authentication_begin (lk_authentication *self, lk_router *router,
     explicit_bzero (&self->ring, sizeof self->ring);
 }
 
+void
+lk_authentication_ways (const lk_authentication *self, const lk_mesh_link *link,
+                        lk_curve_calls *ways)
+{
+    const lk_router *router = self->router;
+    const lk_keyring *keyring = &router->keyring;
+    const bool is_own = strcmp (link->address, router->address) == 0;
+    *ways = (lk_curve_calls) {.call = NULL};
+    if (link->way == LK_WAY_OUT) {
+        lk_keyring_arbiter_calls (keyring, link->host, ways);
+        return;
+    }
+    ways->plain = keyring->security != LK_SECURITY_CURVE;
+    lk_curve_ring_calls (&keyring->ring, is_own ? router->host : link->host,
+                         link->address, ways);
+}
+
 lk_err
 lk_authentication_save (lk_authentication *self, lk_problem *problem)
 {

@@ -42,6 +42,10 @@ const lk_curve_pair *lk_authentication_clients_pair (
 void lk_authentication_begin (lk_authentication *self, lk_router *router,
                               lk_listener *mesh);
 
+/*  How to connect with the other end of a link; the caller clears it. */
+void lk_authentication_ways (const lk_authentication *self,
+                             const lk_mesh_link *link, lk_curve_calls *ways);
+
 /*  Writes the keys of the router. */
 lk_err lk_authentication_save (lk_authentication *self, lk_problem *problem);
 

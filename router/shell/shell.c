@@ -94,14 +94,9 @@ static void
 open_link (void *shell, lk_mesh_link *link)
 {
     lk_shell *self = shell;
-    const lk_router *router = &self->router;
-    const bool is_own = strcmp (link->address, router->address) == 0;
-    lk_curve_calls ways = {.plain =
-                               self->options->security != LK_SECURITY_CURVE};
+    lk_curve_calls ways;
     lk_identity identity;
-    lk_curve_ring_calls (&router->keyring.ring,
-                         is_own ? router->host : link->host, link->address,
-                         &ways);
+    lk_authentication_ways (&self->authentication, link, &ways);
     lk_listener_dial (self->mesh, link->address, &ways, &identity);
     lk_curve_calls_clear (&ways);
     lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
@@ -430,7 +425,8 @@ take_mesh_gone (void *user)
     lk_listener_drain (self->mesh);
     for (size_t i = 0; i < mesh->count; i++) {
         const lk_identity met_by = mesh->link[i]->met_by;
-        if (mesh->link[i]->met && !lk_listener_is_there (self->mesh, &met_by)) {
+        if (mesh->link[i]->met && mesh->link[i]->way == LK_WAY_BOTH
+            && !lk_listener_is_there (self->mesh, &met_by)) {
             lk_listener_drain (self->mesh);
             lk_neighbour_left (woken (self), &met_by);
         }

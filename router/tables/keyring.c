@@ -259,6 +259,23 @@ lk_keyring_settle (lk_keyring *self, const lk_host_key *keys, size_t count)
     }
 }
 
+void
+lk_keyring_arbiter_calls (const lk_keyring *self, const char *name,
+                          lk_curve_calls *calls)
+{
+    const lk_arbiter *arbiter =
+        lk_arbiter_find (self->arbiter, self->arbiter_count, name);
+    const lk_curve_pair *own = lk_curve_ring_used (&self->ring);
+    if (arbiter != NULL && own != NULL) {
+        lk_curve_call call = {.own = *own};
+        snprintf (call.server_key, sizeof call.server_key, "%s", arbiter->key);
+        snprintf (call.user, sizeof call.user, LK_KEYRING_ARBITER "%s",
+                  arbiter->name);
+        lk_curve_calls_add (calls, &call);
+        explicit_bzero (&call, sizeof call);
+    }
+}
+
 /*  -------------------------------------------------------- invitations */
 
 const lk_invitation *

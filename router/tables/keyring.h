@@ -13,6 +13,7 @@
 #define LK_KEYRING_H
 
 #include "net/curve_ring.h"
+#include "settings/arbiters.h"
 #include "settings/common.h"
 #include "settings/router.h"
 
@@ -22,6 +23,9 @@
 /*  As whom zap.h lets in a guest: by a text that begins so and goes on with its
  *  public key. A router is LK_CURVE_MEMBER. */
 #define LK_KEYRING_GUEST "guest "
+
+/*  As whom an arbiter is dialled; a name follows. */
+#define LK_KEYRING_ARBITER "arbiter "
 
 typedef struct {
     lk_curve_pair pair;
@@ -40,6 +44,9 @@ typedef struct {
                        neighbours, too */
     char keeper[LK_SERVICE_LEN_MAX + 1]; /* of the settings: the service of this
                                             host that told them; or "" */
+    lk_arbiter arbiter[LK_ARBITERS_MAX]; /* as the settings have them: dialled,
+                                            but let in nowhere */
+    size_t arbiter_count;
     lk_invitation invitation[LK_INVITATIONS_MAX];
     size_t count; /* of those */
 } lk_keyring;
@@ -88,6 +95,11 @@ lk_curve_key *lk_keyring_withdrawn (lk_keyring *self, const lk_host_key *keys,
 /*  Takes what the settings have. */
 void lk_keyring_settle (lk_keyring *self, const lk_host_key *keys,
                         size_t count);
+
+/*  How to connect with that arbiter. Adds to `calls`, none without a pair of
+ *  our own. */
+void lk_keyring_arbiter_calls (const lk_keyring *self, const char *name,
+                               lk_curve_calls *calls);
 
 /*  -------------------------------------------------------- invitations */
 

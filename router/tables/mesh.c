@@ -42,6 +42,10 @@ lk_mesh_add (lk_mesh *self, const char *address, bool configured,
         link->since_ms = now_ms;
         link->vouched_ms = now_ms;
         lk_channel_init (&link->channel, &link->out, &self->budget);
+        if (self->accepts_only) {
+            link->way = LK_WAY_IN;
+            link->deadline_ms = INT64_MAX;
+        }
         self->link[self->count++] = link;
     }
     if (link != NULL && configured) {
@@ -122,6 +126,18 @@ lk_mesh_by_host (const lk_mesh *self, lk_slice host)
     return NULL;
 }
 
+lk_mesh_link *
+lk_mesh_arbiter (const lk_mesh *self, const char *name)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->link[i]->way == LK_WAY_OUT
+            && strcmp (self->link[i]->host, name) == 0) {
+            return self->link[i];
+        }
+    }
+    return NULL;
+}
+
 /*  -------------------------------------------------------- CONNECT */
 
 lk_meeting
@@ -132,7 +148,8 @@ lk_mesh_judge (const lk_mesh *self, const lk_party *own, const lk_party *peer,
     if (peer->incarnation == own->incarnation) {
         return LK_MEET_OURSELVES;
     }
-    if (strcmp (peer->host, own->host) == 0) {
+    if (strcmp (peer->host, own->host) == 0
+        || lk_mesh_arbiter (self, peer->host) != NULL) {
         return LK_MEET_NAMESAKE;
     }
     lk_mesh_link *link = lk_mesh_by_host (self, lk_slice_of (peer->host));
@@ -142,6 +159,9 @@ lk_mesh_judge (const lk_mesh *self, const lk_party *own, const lk_party *peer,
     }
     if (link == NULL) {
         link = lk_mesh_by_address (self, peer->address);
+    }
+    if (link != NULL && link->way == LK_WAY_OUT) {
+        return LK_MEET_NAMESAKE;
     }
     *link_p = link;
     return link != NULL && lk_mesh_link_is_linked (link)
@@ -200,6 +220,22 @@ settle_twin (lk_mesh_link *link, lk_mesh_link *other, const lk_party *peer)
     return LK_LINK_JOINED;
 }
 
+/*  Why who has accepted is not at the other end of such a link: only whom the
+ *  settings name as an arbiter may do without connecting to us. NULL: it may
+ *  be. */
+static const char *
+way_objection (const lk_mesh_link *link, const lk_party *peer)
+{
+    const bool is_arbiter = link->way == LK_WAY_OUT;
+    if (is_arbiter != peer->one_way) {
+        return is_arbiter ? "it is no arbiter, as the settings have it"
+                          : "it is an arbiter, and the settings do not name it";
+    }
+    return is_arbiter && strcmp (link->host, peer->host) != 0
+               ? "the settings have an arbiter of another name there"
+               : NULL;
+}
+
 lk_mesh_event
 lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link, const lk_party *own,
                   const lk_party *peer, int64_t now_ms)
@@ -212,8 +248,19 @@ lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link, const lk_party *own,
                   "that host is called '%s', too", peer->host);
         return LK_LINK_REFUSE;
     }
+    const char *objection = way_objection (link, peer);
+    if (objection != NULL) {
+        snprintf (link->reason, sizeof link->reason, "%s", objection);
+        return LK_LINK_REFUSE;
+    }
     lk_mesh_event event = LK_LINK_TAKEN;
     lk_mesh_link *other = lk_mesh_by_host (self, lk_slice_of (peer->host));
+    if (link->way == LK_WAY_OUT) {
+        link->met = true;
+        link->met_by = link->out.identity;
+        link->is_left = false;
+        link->incarnation = peer->incarnation;
+    }
     if (other != NULL && other != link) {
         event = settle_twin (link, other, peer);
     } else if (link->met && link->incarnation == peer->incarnation) {
@@ -274,8 +321,8 @@ lk_mesh_deadline (const lk_mesh *self)
 static bool
 counts (const lk_mesh *self, const lk_mesh_link *link, size_t place)
 {
-    if (!link->known || link->state == LK_LINK_OURSELVES
-        || link->state == LK_LINK_DOUBLE) {
+    if (!link->known || link->way == LK_WAY_OUT
+        || link->state == LK_LINK_OURSELVES || link->state == LK_LINK_DOUBLE) {
         return false;
     }
     for (size_t i = 0; i < self->count && link->host[0] != '\0'; i++) {
@@ -297,6 +344,7 @@ lk_mesh_count (const lk_mesh *self, size_t *total, size_t *live)
     *live = 1;
     for (size_t i = 0; i < self->count; i++) {
         *total += counts (self, self->link[i], i);
-        *live += lk_mesh_link_is_live (self->link[i]);
+        *live += self->link[i]->way != LK_WAY_OUT
+                 && lk_mesh_link_is_live (self->link[i]);
     }
 }

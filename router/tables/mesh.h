@@ -6,7 +6,8 @@
  *  Pure: time comes in, what has to be done goes out; no sockets. A link has
  *  two halves. The outgoing one, a connection that we opened, is a table of
  *  [state][event]. The incoming one is who it is that opened a connection to
- *  us (`met`). It is live when both are there.
+ *  us (`met`). It is live when both are there. Of a link with an arbiter, which
+ *  dials nobody, one connection is both halves.
  *
  *      mesh_link.c   the life of one link
  *      mesh.c        all of them, and who they are
@@ -49,6 +50,13 @@ typedef enum {
     LK_LINK_EVENTS
 } lk_mesh_event;
 
+/*  Who opens the connections of a link. */
+typedef enum {
+    LK_WAY_BOTH, /* each of both */
+    LK_WAY_OUT,  /* we alone: it goes to an arbiter that the settings name */
+    LK_WAY_IN    /* the other alone: we are an arbiter's router */
+} lk_mesh_way;
+
 /*  Who named a link that no configuration names. */
 typedef enum {
     LK_LEARNED_DIALLED,   /* itself, by its CONNECT */
@@ -76,10 +84,11 @@ typedef struct {
 typedef struct {
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port, where to dial */
     char claim[LK_ADDRESS_LEN_MAX + 1]; /* where its host wants to be dialled */
-    bool configured;                    /* else learned */
-    lk_mesh_origin origin;              /* of one that is learned */
-    char told_by[LK_HOST_LEN_MAX + 1];  /* by gossip; or empty */
-    int64_t vouched_ms;                 /* it dialled us, or was told of */
+    lk_mesh_way way;
+    bool configured;                   /* else learned */
+    lk_mesh_origin origin;             /* of one that is learned */
+    char told_by[LK_HOST_LEN_MAX + 1]; /* by gossip; or empty */
+    int64_t vouched_ms;                /* it dialled us, or was told of */
     bool known; /* counts as a host: configured, or was live once */
     lk_mesh_state state;
     int64_t deadline_ms;
@@ -103,6 +112,7 @@ typedef struct {
 typedef struct {
     lk_mesh_link *link[LK_LINKS_MAX];
     size_t count;
+    bool accepts_only; /* all links are of LK_WAY_IN */
     int64_t dead_after_ms;
     lk_budget budget; /* of what waits for all of them */
 } lk_mesh;
@@ -129,6 +139,9 @@ lk_mesh_link *lk_mesh_by_hop (const lk_mesh *self, const lk_hop *hop);
 
 /*  The link to a host that is linked at least one way; NULL if none is. */
 lk_mesh_link *lk_mesh_by_host (const lk_mesh *self, lk_slice host);
+
+/*  The link to the arbiter of that name, linked or not; NULL. */
+lk_mesh_link *lk_mesh_arbiter (const lk_mesh *self, const char *name);
 
 /*  -------------------------------------------------------- one link */
 
@@ -160,6 +173,7 @@ typedef struct {
     uint64_t incarnation;
     lk_clients_port clients;
     bool privileged; /* it knows the flag of that name */
+    bool one_way;    /* it dials nobody */
 } lk_party;
 
 typedef enum {
@@ -228,7 +242,7 @@ lk_mesh_link *lk_mesh_due (const lk_mesh *self, int64_t now_ms,
 /*  When lk_mesh_due has something again; INT64_MAX: never. */
 int64_t lk_mesh_deadline (const lk_mesh *self);
 
-/*  Hosts known and hosts live, this one included. */
+/*  Hosts known and hosts live, this one included; arbiters are none. */
 void lk_mesh_count (const lk_mesh *self, size_t *total, size_t *live);
 
 #endif

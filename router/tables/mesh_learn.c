@@ -82,8 +82,9 @@ lk_mesh_remembered (lk_mesh *self, const lk_party *own, const char *host,
 bool
 lk_mesh_link_is_memorable (const lk_mesh_link *self)
 {
-    return self->known && !self->configured && self->host[0] != '\0'
-           && self->state != LK_LINK_OURSELVES && self->state != LK_LINK_DOUBLE;
+    return self->known && !self->configured && self->way == LK_WAY_BOTH
+           && self->host[0] != '\0' && self->state != LK_LINK_OURSELVES
+           && self->state != LK_LINK_DOUBLE;
 }
 
 /*  Whether its host is live by another link. */
@@ -103,9 +104,11 @@ lk_mesh_stale (const lk_mesh *self, int64_t now_ms)
 {
     for (size_t i = 0; i < self->count; i++) {
         lk_mesh_link *link = self->link[i];
-        if (!link->configured && !lk_mesh_link_is_linked (link)
+        if (!link->configured && link->way != LK_WAY_OUT
+            && !lk_mesh_link_is_linked (link)
             && link->vouched_ms + VOUCH_MS <= now_ms
-            && (!link->known || is_superseded (self, link))) {
+            && (!link->known || link->way == LK_WAY_IN
+                || is_superseded (self, link))) {
             return link;
         }
     }
@@ -118,7 +121,8 @@ lk_mesh_spare (const lk_mesh *self)
     lk_mesh_link *spare = NULL;
     for (size_t i = 0; i < self->count; i++) {
         lk_mesh_link *link = self->link[i];
-        if (link->configured || lk_mesh_link_is_linked (link)) {
+        if (link->configured || link->way == LK_WAY_OUT
+            || lk_mesh_link_is_linked (link)) {
             continue;
         }
         if (spare == NULL || (spare->known && !link->known)
@@ -135,6 +139,8 @@ lk_mesh_link_origin (const lk_mesh_link *self, char *text, size_t size)
 {
     if (self->configured) {
         snprintf (text, size, "configuration");
+    } else if (self->way == LK_WAY_OUT) {
+        snprintf (text, size, "arbiter");
     } else if (self->origin == LK_LEARNED_TOLD) {
         snprintf (text, size, "told by %s", self->told_by);
     } else {

@@ -123,6 +123,22 @@ static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
                         [LK_LINK_LEFT] = {LK_LINK_DOUBLE, 0}},
 };
 
+/*  Of a link that only the other end dials: its connection is both halves, and
+ *  there is none of ours to open or to ask on. */
+static transition
+turned (lk_mesh_state state, lk_mesh_event event, transition step)
+{
+    const bool was_live = state == LK_LINK_LIVE;
+    if (was_live && step.next == LK_LINK_LIVE) {
+        return step;
+    }
+    if (event == LK_LINK_MET) {
+        return (transition) {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE};
+    }
+    return (transition) {LK_LINK_CLOSED,
+                         was_live ? LK_DO_CLOSE | LK_DO_LOST : 0};
+}
+
 const char *
 lk_mesh_link_state_name (lk_mesh_state state)
 {
@@ -151,8 +167,9 @@ lk_mesh_link_event_name (lk_mesh_event event)
 static int64_t
 pause_of (const lk_mesh_link *link)
 {
-    const int64_t most =
-        link->known || link->met ? REDIAL_MAX_MS : HEARSAY_MAX_MS;
+    const bool is_hearsay =
+        !link->known && !link->met && link->way == LK_WAY_BOTH;
+    const int64_t most = is_hearsay ? HEARSAY_MAX_MS : REDIAL_MAX_MS;
     int64_t pause = REDIAL_MS;
     for (unsigned i = 1; i < link->failures && pause < most; i++) {
         pause *= 2;
@@ -177,6 +194,9 @@ static int64_t
 deadline_of (const lk_mesh *self, const lk_mesh_link *link, lk_mesh_state state,
              int64_t now_ms)
 {
+    if (link->way == LK_WAY_IN && state != LK_LINK_LIVE) {
+        return INT64_MAX;
+    }
     switch (state) {
     case LK_LINK_CLOSED:
         return now_ms + pause_of (link);
@@ -220,7 +240,10 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
               int64_t now_ms)
 {
     LK_ASSERT (link->state < LK_LINK_STATES && event < LK_LINK_EVENTS);
-    const transition *step = &table[link->state][event];
+    transition step = table[link->state][event];
+    if (link->way == LK_WAY_IN) {
+        step = turned (link->state, event, step);
+    }
     if (ends_incoming (event)) {
         link->met = false;
     }
@@ -234,21 +257,21 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
     } else if (link->state == LK_LINK_ASKING && event == LK_LINK_TIME) {
         link->unanswered++;
     }
-    if (link->state != step->next || event == LK_LINK_TIME
-        || (step->effects & LK_DO_ASK)) {
-        link->deadline_ms = deadline_of (self, link, step->next, now_ms);
+    if (link->state != step.next || event == LK_LINK_TIME
+        || (step.effects & LK_DO_ASK)) {
+        link->deadline_ms = deadline_of (self, link, step.next, now_ms);
     }
-    if ((link->state == LK_LINK_LIVE) != (step->next == LK_LINK_LIVE)) {
+    if ((link->state == LK_LINK_LIVE) != (step.next == LK_LINK_LIVE)) {
         link->since_ms = now_ms;
     }
-    if (step->next == LK_LINK_LIVE) {
+    if (step.next == LK_LINK_LIVE) {
         link->known = true;
-    } else if (link->is_left) {
+    } else if (link->is_left || link->way != LK_WAY_BOTH) {
         link->met = false;
     }
-    link->state = step->next;
+    link->state = step.next;
     LK_ASSERT (link->state != LK_LINK_LIVE || link->met);
-    return step->effects;
+    return step.effects;
 }
 
 bool

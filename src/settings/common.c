@@ -5,6 +5,7 @@
  */
 
 #include "settings/common.h"
+#include "settings/arbiters.h"
 #include "settings/zones.h"
 
 #include "net/curve.h"
@@ -139,6 +140,13 @@ is_host_domain (const char *value)
 }
 
 static bool
+is_arbiter (const char *value)
+{
+    lk_arbiter arbiter;
+    return lk_arbiter_read (&arbiter, value);
+}
+
+static bool
 is_zone (const char *value)
 {
     lk_zone zone;
@@ -175,6 +183,9 @@ static const struct {
     {LK_SETTING_DISCOVERY, is_discovery, "anyone, authenticated or nobody"},
     {LK_SETTING_DOMAIN, is_host_domain,
      "the name of a host, a blank, and a location domain like au.perth.dh4"},
+    {LK_SETTING_ARBITER, is_arbiter,
+     "the name of an arbiter, a blank, its ADDRESS:PORT, a blank, and its "
+     "public key"},
     {LK_SETTING_ZONE, is_zone,
      "the name of a zone, and behind it some of locks=N, sessions=N, "
      "requests=N, bytes=N, ttl=SECONDS, renew=SECONDS and authority=NAME"},
@@ -324,6 +335,53 @@ check_domains (const char *text, lk_problem *problem)
                         problem);
 }
 
+/*  A second line of a name, address or key would count for nothing. */
+static const char *
+find_twin (const lk_arbiter *arbiters, size_t place)
+{
+    const lk_arbiter *one = &arbiters[place];
+    for (size_t i = 0; i < place; i++) {
+        const lk_arbiter *other = &arbiters[i];
+        const char *twin = strcmp (other->name, one->name) == 0 ? one->name
+                           : strcmp (other->address, one->address) == 0
+                               ? one->address
+                           : strcmp (other->key, one->key) == 0 ? one->key
+                                                                : NULL;
+        if (twin != NULL) {
+            return twin;
+        }
+    }
+    return NULL;
+}
+
+/*  A key of a host and of an arbiter would let one of them pass for the
+ *  other. */
+static lk_err
+check_arbiters (const char *text, lk_problem *problem)
+{
+    lk_host_key keys[LK_HOST_KEYS_MAX];
+    lk_arbiter arbiters[LK_ARBITERS_MAX];
+    const size_t key_count = lk_common_settings_keys (text, keys);
+    const size_t count = lk_common_settings_arbiters (text, arbiters);
+    for (size_t i = 0; i < count; i++) {
+        const char *twin = find_twin (arbiters, i);
+        if (twin != NULL) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "'" LK_SETTING_ARBITER "' has '%s' twice",
+                                   twin);
+        }
+        if (lk_host_key_of (keys, key_count, arbiters[i].name) != NULL
+            || lk_host_key_find (keys, key_count, arbiters[i].key) != NULL) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "the name or the key of arbiter '%s' is "
+                                   "that of a host of '" LK_SETTING_KEY "'",
+                                   arbiters[i].name);
+        }
+    }
+    return check_count (text, LK_SETTING_ARBITER, LK_ARBITERS_MAX, "arbiters",
+                        problem);
+}
+
 /*  A zone that had two lines would go by one of them, and one that has none
  *  would have people and no limits. */
 static lk_err
@@ -381,6 +439,9 @@ lk_common_settings_check (const char *text, lk_problem *problem)
     }
     if (error == LK_OK) {
         error = check_domains (text, problem);
+    }
+    if (error == LK_OK) {
+        error = check_arbiters (text, problem);
     }
     if (error == LK_OK) {
         error = check_zones (text, problem);

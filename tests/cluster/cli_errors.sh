@@ -362,6 +362,21 @@ keyed_settings () {
 keyed_settings "'router/key' has the key of '...' twice" twice h2
 keyed_settings "'router/key' has more than ... keys of '...'" h1 h1 h1
 keyed_settings "'...' has more than ... ..." h{1..141}
+#   arbiter_settings ITEM NAME...: with h2's key, that a host and arbiters have.
+arbiter_settings () {
+    local item=$1 name i=1000
+    shift
+    printf 'router\n    key = "h2 %036d%d"\nhosts\n' 0 $i >"$work/text"
+    for name; do
+        i=$((i + 1))
+        printf '    arbiter = "%s 10.0.0.7:%d %036d%d"\n' "$name" $i 0 $i \
+            >>"$work/text"
+    done
+    says_it 1 "$item" settings edit "$work/text"
+}
+arbiter_settings "'hosts/arbiter' has '...' twice" a1 a1
+arbiter_settings "the name or the key of arbiter '...' is that of a host of \
+'router/key'" a1 h2
 printf '%s\n' settings '      lock = h1' >"$work/text"
 says_it 1 'line ...: ...' settings edit "$work/text"
 says_it 1 'the settings stay as they are: ...' settings set settings/lock h7

@@ -5,6 +5,7 @@
  */
 
 #include "settings/common.h"
+#include "settings/arbiters.h"
 #include "settings/zones.h"
 
 #include "lib/suite.h"
@@ -19,6 +20,8 @@
 #define K2 "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 #define K3 "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
 #define LINE(host, key) "    key = \"" host " " key "\"\n"
+#define ARBITER(name, address, key)                                            \
+    "    arbiter = \"" name " " address " " key "\"\n"
 #define IN(host, domain) "    domain = \"" host " " domain "\"\n"
 #define ZONE(value) "    zone = \"" value "\"\n"
 #define ISSUER(zone)                                                           \
@@ -88,6 +91,30 @@ static const struct {
     {"hosts\n    domain = h1\n", "line 2: 'hosts/domain' needs"},
     {"hosts\n" IN ("h1", "au") IN ("h2", "au") IN ("h1", "nz"),
      "'hosts/domain' has 'h1' twice"},
+    {"hosts\n" ARBITER ("a1", "10.0.0.7:7411", K1)
+         ARBITER ("a2", "[fe80::1]:1", K2),
+     NULL},
+    {"hosts\n" ARBITER ("a1", "10.0.0.7", K1),
+     "line 2: 'hosts/arbiter' needs the name of an arbiter"},
+    {"hosts\n" ARBITER ("a 1", "10.0.0.7:1", K1),
+     "line 2: 'hosts/arbiter' needs"},
+    {"hosts\n" ARBITER ("*", "10.0.0.7:1", K1),
+     "line 2: 'hosts/arbiter' needs"},
+    {"hosts\n" ARBITER ("a1", "10.0.0.7:1", K1 "0"),
+     "line 2: 'hosts/arbiter' needs"},
+    {"hosts\n    arbiter = a1\n", "line 2: 'hosts/arbiter' needs"},
+    {"hosts\n" ARBITER ("a1", "x:1", K1) ARBITER ("a1", "y:1", K2),
+     "'hosts/arbiter' has 'a1' twice"},
+    {"hosts\n" ARBITER ("a1", "x:1", K1) ARBITER ("a2", "x:1", K2),
+     "'hosts/arbiter' has 'x:1' twice"},
+    {"hosts\n" ARBITER ("a1", "x:1", K1) ARBITER ("a2", "y:1", K1),
+     "'hosts/arbiter' has '" K1 "' twice"},
+    {"router\n" LINE ("a1", K1) "hosts\n" ARBITER ("a1", "x:1", K2),
+     "the name or the key of arbiter 'a1' is that of a host of "
+     "'router/key'"},
+    {"router\n" LINE ("h1", K1) "hosts\n" ARBITER ("a1", "x:1", K1),
+     "the name or the key of arbiter 'a1' is that of a host of "
+     "'router/key'"},
 };
 
 START_TEST (texts)
@@ -118,6 +145,40 @@ START_TEST (its_keys)
     lk_host_key_write (&keys[0], line);
     ck_assert_str_eq (line, "h2 " K1);
     ck_assert_uint_eq (lk_common_settings_keys (LOCK, keys), 0);
+}
+END_TEST
+
+START_TEST (its_arbiters)
+{
+    static const char text[] = "hosts\n" ARBITER ("a1", "10.0.0.7:7411", K1)
+        IN ("h1", "au") ARBITER ("a2", "arbiter.example:1", K2);
+    lk_arbiter arbiters[LK_ARBITERS_MAX];
+    char line[LK_ARBITER_LINE_SIZE];
+    ck_assert_uint_eq (lk_common_settings_arbiters (text, arbiters), 2);
+    ck_assert_str_eq (arbiters[1].address, "arbiter.example:1");
+    ck_assert_str_eq (arbiters[1].key, K2);
+    ck_assert_ptr_eq (lk_arbiter_find (arbiters, 2, "a2"), &arbiters[1]);
+    ck_assert_ptr_null (lk_arbiter_find (arbiters, 2, "h1"));
+    lk_arbiter_write (&arbiters[0], line);
+    ck_assert_str_eq (line, "a1 10.0.0.7:7411 " K1);
+}
+END_TEST
+
+START_TEST (too_many_arbiters)
+{
+    char text[1024] = "hosts\n";
+    lk_curve_pair pair;
+    lk_problem problem;
+    for (int i = 0; i <= LK_ARBITERS_MAX; i++) {
+        const size_t used = strlen (text);
+        ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_OK);
+        lk_curve_make (&pair);
+        snprintf (text + used, sizeof text - used,
+                  "    arbiter = \"a%d 10.0.0.%d:1 %s\"\n", i, i,
+                  pair.public_key);
+    }
+    ck_assert_int_eq (lk_common_settings_check (text, &problem), LK_INVALID);
+    ck_assert_str_eq (problem.text, "'hosts/arbiter' has more than 5 arbiters");
 }
 END_TEST
 
@@ -251,6 +312,8 @@ main (void)
     tcase_add_test (tcase, zones);
     tcase_add_test (tcase, its_keys);
     tcase_add_test (tcase, who_may_know);
+    tcase_add_test (tcase, its_arbiters);
+    tcase_add_test (tcase, too_many_arbiters);
     tcase_add_test (tcase, too_many_domains);
     tcase_add_test (tcase, too_many_keys);
     tcase_add_test (tcase, its_clients);

@@ -142,6 +142,10 @@ START_TEST (tells_the_router)
     ck_assert (lk_message_is (told, "CLIENTKEYS"));
     ck_assert_uint_eq (lk_message_item_count (told, "keys"), 2);
     ck_assert_str_eq (lk_message_item (told, "keys", 1), "m2 " K2);
+    (void) have (3, "hosts\n    arbiter = \"a1 10.0.0.7:1 " K1 "\"\n");
+    told = bus.sent[bus.count - 2];
+    ck_assert_str_eq (lk_message_item (told, "arbiters", 0),
+                      "a1 10.0.0.7:1 " K1);
     /*  Of settings that it lacks it knows nothing. */
     forget_sent ();
     node.status.settings_text.data = NULL;
@@ -288,6 +292,7 @@ judge (const char *from, const char *to, const char *problem)
 #define C LINE ("h3", K3)
 #define D LINE ("h1", K4)
 #define ANY LINE ("*", K4)
+#define ARBITER(key) "hosts\n    arbiter = \"h3 10.0.0.7:1 " key "\"\n"
 
 START_TEST (who_is_shut_out)
 {
@@ -316,6 +321,12 @@ START_TEST (who_is_shut_out)
     judge ("router\n" A, "router\n" B, half);
     /*  Of hosts that are no members. */
     judge ("router\n" C, "router\n" A B C, NULL);
+    /*  A third vote that is an arbiter's goes on to be dialled; not by another
+     *  key. */
+    node.status.decree.members = lockd.state.genesis;
+    judge ("router\n" A B ARBITER (K3), "router\n" A ARBITER (K3), NULL);
+    judge ("router\n" A B ARBITER (K3), "router\n" A ARBITER (K4), half);
+    judge ("router\n" ANY A B ARBITER (K3), "router\n" A B ARBITER (K3), NULL);
 }
 END_TEST
 

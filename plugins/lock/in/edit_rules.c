@@ -9,6 +9,7 @@
 
 #include "edits.h"
 
+#include "settings/arbiters.h"
 #include "settings/common.h"
 
 #include <string.h>
@@ -17,6 +18,8 @@
 typedef struct {
     lk_host_key old[LK_HOST_KEYS_MAX], new[LK_HOST_KEYS_MAX];
     size_t old_count, new_count;
+    lk_arbiter arbiter[LK_ARBITERS_MAX]; /* those of both, with one key */
+    size_t arbiter_count;
 } changed_keys;
 
 /*  -------------------------------------------------------- who may change */
@@ -58,6 +61,13 @@ keeps_key (const changed_keys *keys, const char *host)
     return false;
 }
 
+/*  An arbiter has no `router/key`: it is dialled by the key of its line. */
+static bool
+is_arbiter (const changed_keys *keys, const char *host)
+{
+    return lk_arbiter_find (keys->arbiter, keys->arbiter_count, host) != NULL;
+}
+
 /*  Whether it can be shut out: first keys are for all; one that was invited and
  *  has none yet lacks it afterwards as before. */
 static bool
@@ -78,8 +88,13 @@ find_shut_out (const lk_lockd *self, const lk_node_status *status,
     size_t members = 0, kept = 0;
     for (size_t i = 0; i < self->hostmap.count; i++) {
         const char *host = lk_hostmap_name (&self->hostmap, (lk_host) i);
-        if ((status->decree.members & LK_HOST_BIT (i))
-            && has_key (keys, had_any, host)) {
+        if (!(status->decree.members & LK_HOST_BIT (i))) {
+            continue;
+        }
+        if (is_arbiter (keys, host)) {
+            members++;
+            kept++;
+        } else if (has_key (keys, had_any, host)) {
             members++;
             kept += has_any || keeps_key (keys, host);
         }
@@ -94,6 +109,22 @@ find_shut_out (const lk_lockd *self, const lk_node_status *status,
                  "'router/key' that they had before, too";
 }
 
+static void
+read_arbiters (changed_keys *keys, const char *now, const char *text)
+{
+    lk_arbiter old[LK_ARBITERS_MAX], new[LK_ARBITERS_MAX];
+    const size_t old_count = lk_common_settings_arbiters (now, old);
+    const size_t new_count = lk_common_settings_arbiters (text, new);
+    keys->arbiter_count = 0;
+    for (size_t i = 0; i < new_count; i++) {
+        const lk_arbiter *before =
+            lk_arbiter_find (old, old_count, new[i].name);
+        if (before != NULL && strcmp (before->key, new[i].key) == 0) {
+            keys->arbiter[keys->arbiter_count++] = new[i];
+        }
+    }
+}
+
 /*  A cluster whose hosts have keys goes on with them. */
 static const char *
 judge_keys (const lk_lockd *self, const lk_node_status *status,
@@ -101,8 +132,10 @@ judge_keys (const lk_lockd *self, const lk_node_status *status,
 {
     changed_keys keys;
     const char *now = status->settings_text.data;
-    keys.old_count = lk_common_settings_keys (now ? now : "", keys.old);
+    now = now ? now : "";
+    keys.old_count = lk_common_settings_keys (now, keys.old);
     keys.new_count = lk_common_settings_keys (text, keys.new);
+    read_arbiters (&keys, now, text);
     return keys.old_count + keys.new_count > 0
                ? find_shut_out (self, status, &keys)
                : NULL;

@@ -17,6 +17,7 @@
 
 #include "net/log.h"
 #include "net/zpl.h"
+#include "settings/arbiters.h"
 #include "settings/common.h"
 #include "settings/edit.h"
 #include "settings/zones.h"
@@ -35,6 +36,19 @@ enum { GATHER_MS = 1000, AGAIN_MS = 5000, REFUSED_MS = 60000, SETTLE_S = 11 };
 
 /*  -------------------------------------------------------- the router */
 
+/*  Those that our router dials, and by which keys. */
+static void
+add_arbiters (lk_message *message, const char *text)
+{
+    lk_arbiter arbiters[LK_ARBITERS_MAX];
+    char line[LK_ARBITER_LINE_SIZE];
+    const size_t count = lk_common_settings_arbiters (text, arbiters);
+    for (size_t i = 0; i < count; i++) {
+        lk_arbiter_write (&arbiters[i], line);
+        lk_message_add_item (message, "arbiters", line);
+    }
+}
+
 static void
 tell (lk_lockd *self)
 {
@@ -52,6 +66,7 @@ tell (lk_lockd *self)
         lk_host_key_write (&keys[i], line);
         lk_message_add_item (message, "keys", line);
     }
+    add_arbiters (message, text);
     lk_message_set_flag (message, "open",
                          lk_common_settings_may_change (text, ""));
     (void) lk_lockd_send (self, message);
