@@ -312,6 +312,17 @@ typedef struct {
                        one that was refused: an operation's stamp */
 } lk_release;
 
+/*  A table has so many slices, by the hashes of its objects' keys; and some of
+ *  them. */
+#define LK_TABLE_SLICES 960
+
+typedef struct {
+    uint64_t bits[LK_TABLE_SLICES / 64];
+} lk_slices;
+
+/*  More of them than that are not sent one by one. */
+#define LK_LACKS_MAX 120
+
 /*  A chunk of a table, from holder to first leader (MAXTICKET) and from there
  *  to the others (FILL). */
 typedef struct {
@@ -321,6 +332,9 @@ typedef struct {
     lk_decree decree;     /* FILL: the new decree */
     uint64_t offer;       /* FILL: no chunk; who has the table of which that is
                              the mark needs none; 0: it is a chunk */
+    const uint64_t *sums; /* with an offer: of each slice; NULL: not said */
+    uint64_t onto;        /* FILL: a chunk of the slices that its receiver
+                             lacked of what was offered so; 0: of the table */
     uint64_t chunk;       /* place of its first ticket in the table */
     bool more;            /* another chunk follows */
     lk_ticket *tickets;
@@ -334,8 +348,10 @@ typedef struct {
 
 typedef struct {
     uint64_t chunk;
-    uint64_t hash;  /* of the chunks so far; offered: of the own table */
-    uint64_t offer; /* that it answers; 0: a chunk */
+    uint64_t hash;   /* of the chunks so far; offered: of the own table */
+    uint64_t offer;  /* that it answers; 0: a chunk */
+    bool has_lacks;  /* with `offer`: it lacks some slices, ... */
+    lk_slices lacks; /* ... these; else all */
 } lk_msg_filled;
 
 typedef struct {

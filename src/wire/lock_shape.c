@@ -257,11 +257,63 @@ maxticket_fields (lk_fields *f, lk_lock_message *message)
 }
 
 static void
+sum_fields (lk_fields *f, void *row)
+{
+    lk_field_hex (f, "sum", row);
+}
+
+/*  Of all slices. */
+static void
+sums_field (lk_fields *f, const uint64_t **sums)
+{
+    static const lk_field_list list = {"sums", LK_TABLE_SLICES,
+                                       sizeof (uint64_t), sum_fields};
+    size_t count = LK_TABLE_SLICES;
+    if (!lk_fields_has_since (f, 2, "sums", *sums != NULL)) {
+        return;
+    }
+    *sums = lk_field_rows (f, &list, (uint64_t *) *sums, &count);
+    if (!f->writing && count != LK_TABLE_SLICES) {
+        lk_fields_fail (f, "sums", "not one of each slice");
+    }
+}
+
+static void
 fill_fields (lk_fields *f, lk_lock_message *message)
 {
-    lk_field_decree (f, "decree", &message->as.chunk.decree);
-    lk_field_hex (f, "offer", &message->as.chunk.offer);
-    table_fields (f, &message->as.chunk);
+    lk_msg_chunk *chunk = &message->as.chunk;
+    lk_field_decree (f, "decree", &chunk->decree);
+    lk_field_hex (f, "offer", &chunk->offer);
+    table_fields (f, chunk);
+    sums_field (f, &chunk->sums);
+    if (lk_fields_has_since (f, 2, "onto", chunk->onto != 0)) {
+        lk_field_hex (f, "onto", &chunk->onto);
+    }
+}
+
+static void
+slice_fields (lk_fields *f, void *row)
+{
+    lk_field_number32 (f, "slice", row, LK_TABLE_SLICES - 1);
+}
+
+/*  The numbers of some slices. */
+static void
+slices_field (lk_fields *f, const char *name, lk_slices *slices)
+{
+    const lk_field_list list = {name, LK_LACKS_MAX, sizeof (uint32_t),
+                                slice_fields};
+    uint32_t buffer[LK_TABLE_SLICES];
+    size_t count = 0;
+    for (uint32_t i = 0; f->writing && i < LK_TABLE_SLICES; i++) {
+        if (slices->bits[i / 64] >> i % 64 & 1) {
+            buffer[count++] = i;
+        }
+    }
+    const uint32_t *rows = lk_field_rows (f, &list, buffer, &count);
+    for (size_t i = 0; !f->writing && i < count; i++) {
+        slices->bits[rows[i] / 64] |= (uint64_t) 1 << rows[i] % 64;
+    }
 }
 
 static void
@@ -270,6 +322,11 @@ filled_fields (lk_fields *f, lk_lock_message *message)
     lk_field_count (f, "chunk", &message->as.filled.chunk);
     lk_field_hex (f, "hash", &message->as.filled.hash);
     lk_field_hex (f, "offer", &message->as.filled.offer);
+    message->as.filled.has_lacks =
+        lk_fields_has_since (f, 2, "lacks", message->as.filled.has_lacks);
+    if (message->as.filled.has_lacks) {
+        slices_field (f, "lacks", &message->as.filled.lacks);
+    }
 }
 
 /*  -------------------------------------------------------- locking */

@@ -76,6 +76,12 @@ ops_clear (lk_msg_ops *self)
     lk_free (self->ops);
 }
 
+static const uint64_t *
+sums_copy (const uint64_t *sums)
+{
+    return sums ? lk_memdup (sums, LK_TABLE_SLICES * sizeof *sums) : NULL;
+}
+
 /*  -------------------------------------------------------- messages */
 
 void
@@ -90,6 +96,7 @@ lk_lock_message_copy (lk_lock_message *copy, const lk_lock_message *source)
         copy->as.chunk.releases =
             lk_memdup (source->as.chunk.releases,
                        source->as.chunk.release_count * sizeof (lk_release));
+        copy->as.chunk.sums = sums_copy (source->as.chunk.sums);
         break;
     case LK_MSG_OPS:
         ops_copy (&copy->as.ops, &source->as.ops);
@@ -140,6 +147,7 @@ lk_lock_message_clear (lk_lock_message *self)
     case LK_MSG_FILL:
         lk_tickets_free (self->as.chunk.tickets);
         lk_free (self->as.chunk.releases);
+        lk_free ((uint64_t *) self->as.chunk.sums);
         break;
     case LK_MSG_OPS:
         ops_clear (&self->as.ops);

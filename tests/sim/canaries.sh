@@ -192,7 +192,19 @@ canary doorway-left-early 20 slow-fill takeover.c \
 canary takes-any-offer 60 storm transfer.c \
     's/mark == chunk->offer\n *&& //; s/mark == chunk->offer && //; s/\.hash = mark}/.hash = chunk->offer}/'
 canary first-chunk-only 10 many-tickets transfer.c \
-    's/chunk->more = lk_transfer_next (chunk) < table->count;/chunk->more = false;/'
+    's/chunk->more = lk_transfer_next (chunk) < count;/chunk->more = false;/'
+canary equal-without-the-end 100 storm delta.c \
+    's/!is_as_offered (election)/0/; s/lk_slices_count (&wrong) > 0/0/' \
+    slices.c \
+    's/if (lk_slices_has (&self->slices, self->next)) {/if (lk_slices_has (\&self->slices, self->next) \&\& self->next % 2) {/'
+canary old-table-in-pieces 20 unit/core_offer transfer.c \
+    's/lk_transfer_take (election, &self->staging, chunk);/&\n    if (chunk->onto) {\n        lk_transfer_take (election, lk_leader_table (election->leader), chunk);\n    }/'
+canary stale-slices-stay 20 unit/core_slices slices.c \
+    's/\n    drop (table, slices);//'
+canary sums-with-hosts 20 unit/core_slices slices.c \
+    's/table->shared/table->sum/'
+canary sums-without-an-order 20 unit/core_slices digest.c \
+    's/return lk_hash_mix (hash, digest_place (second));/return hash * 0 * digest_place (second);/'
 canary bakery-as-in-snaplock 20 storm takeover.c \
     's/if ((others (election) & ~self->entered) == 0) {/if (1) {/; s/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (lk_hosts_count (self->filled) >= 2 || others (election) == 0) {/' \
     stream.c \

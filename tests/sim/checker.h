@@ -106,8 +106,10 @@ typedef struct {
     bool from_journal; /* ... and a reclaim has what is kept */
     bool in_force;
     int64_t in_force_at;
-    bool parted; /* the last part of its table was sent, from there on */
-    uint64_t last_part;
+    /*  By place: the last part was sent, of the table or what that leader
+        lacked of it; it begins there. */
+    bool parted[LK_LEADERS_MAX];
+    uint64_t last_part[LK_LEADERS_MAX];
     lk_hosts filled; /* who acknowledged that part */
     uint64_t has[LK_LEADERS_MAX][LK_LEADERS_MAX]; /* operations, by stream and
                                                      leader */

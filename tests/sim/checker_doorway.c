@@ -10,6 +10,7 @@
  */
 
 #include "checker.h"
+#include "decree.h"
 
 static void
 note_fill (sim_checker *self, const lk_lock_message *message)
@@ -17,18 +18,24 @@ note_fill (sim_checker *self, const lk_lock_message *message)
     const lk_msg_chunk *chunk = &message->as.chunk;
     sim_known_decree *known = sim_checker_learn (self, &chunk->decree);
 
-    if (known && !chunk->more && chunk->offer == 0) {
-        known->parted = true;
-        known->last_part = chunk->chunk;
+    const int place = lk_decree_place (&chunk->decree, message->to);
+
+    if (known && place >= 0 && !chunk->more && chunk->offer == 0) {
+        known->parted[place] = true;
+        known->last_part[place] = chunk->chunk;
     }
 }
 
 static bool
-is_whole (const sim_known_decree *known, const lk_msg_filled *filled)
+is_whole (const sim_known_decree *known, uint8_t host,
+          const lk_msg_filled *filled)
 {
-    return filled->offer != 0
-               ? filled->hash == filled->offer
-               : known->parted && known->last_part == filled->chunk;
+    const int place = lk_decree_place (&known->decree, host);
+    if (filled->offer != 0) {
+        return filled->hash == filled->offer;
+    }
+    return place >= 0 && known->parted[place]
+           && known->last_part[place] == filled->chunk;
 }
 
 static void
@@ -37,7 +44,7 @@ note_filled (sim_checker *self, uint8_t host, const lk_lock_message *message)
     for (size_t i = self->known_count; i-- > 0;) {
         sim_known_decree *known = &self->known[i];
         if (sim_term_compare (known->decree.term, message->term) == 0
-            && is_whole (known, &message->as.filled)) {
+            && is_whole (known, host, &message->as.filled)) {
             known->filled |= LK_HOST_BIT (host);
         }
     }

@@ -22,8 +22,18 @@ lk_doorway_init (lk_doorway *self)
 }
 
 void
+lk_doorway_forget_fills (lk_doorway *self)
+{
+    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
+        lk_slices_listing_clear (&self->fill[place].listing);
+        self->fill[place] = (lk_fill) {.sent_count = 0};
+    }
+}
+
+void
 lk_doorway_clear (lk_doorway *self)
 {
+    lk_doorway_forget_fills (self);
     lk_table_clear (&self->incoming);
     lk_table_clear (&self->staging);
 }
@@ -56,6 +66,7 @@ lk_doorway_holds (const lk_election *election)
 void
 lk_doorway_leave (lk_election *election)
 {
+    lk_doorway_forget_fills (&election->doorway);
     lk_table_clear (&election->doorway.incoming);
     election->doorway.state = LK_DOORWAY_IDLE;
     election->doorway.sent_ms = election->core->now_ms;

@@ -11,6 +11,7 @@
 #define LK_DOORWAY_H
 
 #include "election.h"
+#include "slices.h"
 
 typedef enum {
     LK_DOORWAY_IDLE,
@@ -29,6 +30,7 @@ typedef struct {
     uint64_t chunk; /* place of its first ticket */
     uint64_t next;  /* ... behind it */
     uint64_t hash;  /* of all up to there */
+    bool more;      /* another one follows */
 } lk_fill_sent;
 
 /*  How far one leader has been filled. */
@@ -38,7 +40,18 @@ typedef struct {
     lk_fill_sent sent[LK_FILL_WINDOW]; /* the oldest first */
     size_t sent_count;
     bool offered; /* it has not said yet that its table is another one */
+    bool some;    /* it lacks some slices only, places are in: */
+    lk_slices_listing listing;
 } lk_fill;
+
+/*  The last offer of another table than the own one: what is lacking of it. */
+typedef struct {
+    lk_term term;
+    uint64_t offer; /* 0: the own one is no help */
+    bool failed;    /* what came of it was not what was offered */
+    lk_slices lacks;
+    uint64_t sums[LK_TABLE_SLICES]; /* of what is offered */
+} lk_delta;
 
 typedef struct {
     /*  As first leader. */
@@ -59,10 +72,13 @@ typedef struct {
 
     /*  As another leader: the table that the first one sends. */
     lk_term staging_term;
+    uint64_t staging_onto; /* 0: all of the table; the offer that some slices
+                              of it are of */
     lk_table staging;
     uint64_t staged; /* tickets so far */
     uint64_t staged_hash;
     bool staged_any;
+    lk_delta delta;
     uint64_t taken;    /* in that term, the offer */
     lk_term owed_term; /* LOCKFILLED that waits for the disk; {0, 0}: none */
     lk_host owed_to;
@@ -77,6 +93,9 @@ lk_term lk_doorway_term (const lk_doorway *self);
 
 /*  What the own table holds, for votes and for LOCKENTERED. */
 lk_holds lk_doorway_holds (const lk_election *election);
+
+/*  Nobody is being filled. */
+void lk_doorway_forget_fills (lk_doorway *self);
 
 /*  Ends it, at whichever step it is. */
 void lk_doorway_leave (lk_election *election);

@@ -28,6 +28,8 @@ send_offer (lk_election *election, size_t place)
     lk_doorway *self = &election->doorway;
     lk_lock_message *message = make_fill (election);
     message->as.chunk.offer = self->offer;
+    message->as.chunk.sums =
+        lk_slices_sums (lk_leader_table (election->leader));
     lk_out_send (election->core, message, self->order.decree.leader[place]);
 }
 
@@ -41,22 +43,23 @@ send_chunk (lk_election *election, size_t place)
         fill->sent_count > 0 ? &fill->sent[fill->sent_count - 1] : NULL;
     lk_lock_message *message = make_fill (election);
     lk_msg_chunk *chunk = &message->as.chunk;
-    lk_transfer_chunk (election, last ? last->next : fill->chunk, chunk);
+    lk_transfer_chunk (election, fill->some ? &fill->listing : NULL,
+                       last ? last->next : fill->chunk, chunk);
+    chunk->onto = fill->some ? self->offer : 0;
     fill->sent[fill->sent_count++] = (lk_fill_sent) {
         .chunk = chunk->chunk,
         .next = lk_transfer_next (chunk),
-        .hash = lk_transfer_hash (last ? last->hash : fill->hash, chunk)};
+        .hash = lk_transfer_hash (last ? last->hash : fill->hash, chunk),
+        .more = chunk->more};
     lk_out_send (election->core, message, self->order.decree.leader[place]);
 }
 
-/*  Whether the table has more than what is under way, or nothing is: of an
- *  empty table there is one chunk. */
+/*  Whether there is more than what is under way, or nothing is: of an empty
+ *  table there is one chunk. */
 static bool
-lacks_more (const lk_election *election, const lk_fill *fill)
+lacks_more (const lk_fill *fill)
 {
-    return fill->sent_count == 0
-           || fill->sent[fill->sent_count - 1].next
-                  < lk_leader_table (election->leader)->count;
+    return fill->sent_count == 0 || fill->sent[fill->sent_count - 1].more;
 }
 
 /*  As many as may be under way. Protocol 9.6. */
@@ -64,7 +67,7 @@ static void
 send_chunks (lk_election *election, size_t place)
 {
     lk_fill *fill = &election->doorway.fill[place];
-    while (fill->sent_count < LK_FILL_WINDOW && lacks_more (election, fill)) {
+    while (fill->sent_count < LK_FILL_WINDOW && lacks_more (fill)) {
         send_chunk (election, place);
     }
 }
@@ -89,7 +92,7 @@ lk_fill_send (lk_election *election)
 
 /*  -------------------------------------------------------- hearing */
 
-/*  It has the very table, or gets all of it. Protocol 9.6. */
+/*  It has the very table, or gets what it lacks of it. Protocol 9.6. */
 static bool
 hear_of_offer (lk_election *election, int place, const lk_msg_filled *filled)
 {
@@ -101,6 +104,8 @@ hear_of_offer (lk_election *election, int place, const lk_msg_filled *filled)
         return true;
     }
     self->fill[place].offered = false;
+    self->fill[place].some = filled->has_lacks;
+    self->fill[place].listing.slices = filled->lacks;
     send_chunks (election, (size_t) place);
     return false;
 }
@@ -130,12 +135,27 @@ drop_taken (lk_fill *fill, size_t count)
              fill->sent_count * sizeof *fill->sent);
 }
 
+/*  With the slices that it was sent it has not what was offered, or its own
+ *  table went meanwhile: it gets all. Protocol 9.6. */
+static void
+fill_whole (lk_election *election, int place)
+{
+    lk_fill *fill = &election->doorway.fill[place];
+    lk_slices_listing_clear (&fill->listing);
+    *fill = (lk_fill) {.some = false};
+    send_chunks (election, (size_t) place);
+}
+
 static bool
 hear_of_chunk (lk_election *election, int place, const lk_msg_filled *filled)
 {
     lk_doorway *self = &election->doorway;
     lk_fill *fill = &self->fill[place];
     size_t at = 0;
+    if (fill->some && filled->offer == self->offer && !filled->has_lacks) {
+        fill_whole (election, place);
+        return false;
+    }
     while (at < fill->sent_count && fill->sent[at].chunk != filled->chunk) {
         at++;
     }
@@ -149,9 +169,10 @@ hear_of_chunk (lk_election *election, int place, const lk_msg_filled *filled)
         lk_doorway_leave (election);
         return false;
     }
+    const bool more = fill->sent[at].more;
     drop_taken (fill, at + 1);
     self->sent_ms = election->core->now_ms; /* it goes on */
-    if (fill->chunk < lk_leader_table (election->leader)->count) {
+    if (more) {
         send_chunks (election, (size_t) place);
         return false;
     }

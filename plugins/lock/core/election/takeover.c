@@ -161,8 +161,9 @@ take_tickets (lk_election *election, lk_table *source, lk_table_source from)
     table.reclaim = is_reclaim ? all_homes (decree) : 0;
     lk_leader_install (election->leader, &table, from);
     lk_table_clear (&self->incoming);
+    lk_doorway_forget_fills (self);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
-        self->fill[place] = (lk_fill) {.offered = is_offered};
+        self->fill[place].offered = is_offered;
     }
     self->filled = own_if_whole (election);
     enter_state (election, LK_DOORWAY_FILLING);
@@ -227,7 +228,7 @@ lk_on_elected (lk_election *election, const lk_lock_message *message)
     self->entered = 0;
     self->filled = 0;
     self->next_chunk = 0;
-    memset (self->fill, 0, sizeof self->fill);
+    lk_doorway_forget_fills (self);
     enter_state (election, LK_DOORWAY_ENTERING);
     if (others (election) == 0) {
         get_tickets (election);

@@ -9,6 +9,7 @@
 
 #include "transfer.h"
 
+#include "delta.h"
 #include "digest.h"
 #include "election_private.h"
 
@@ -36,24 +37,37 @@ chunk_count (lk_entry *const *listing, size_t first, size_t end)
     return count;
 }
 
-/*  Behind the last ticket that may be in the chunk. */
 static size_t
-chunk_end (const lk_table *table, size_t first)
+smaller (size_t one, size_t other)
 {
-    return first >= table->count || table->count - first < LK_CHUNK_MAX
-               ? table->count
-               : first + LK_CHUNK_MAX;
+    return one < other ? one : other;
+}
+
+/*  As many of them as that, if there are: `count`, where it can be more. */
+static lk_entry *const *
+list (lk_table *table, lk_slices_listing *some, size_t end, size_t *count)
+{
+    if (some) {
+        lk_slices_list (some, table, end);
+        *count = some->count;
+        return some->entry;
+    }
+    *count = table->count;
+    return lk_table_listing (table, smaller (end, table->count));
 }
 
 void
-lk_transfer_chunk (lk_election *election, uint64_t first, lk_msg_chunk *chunk)
+lk_transfer_chunk (lk_election *election, lk_slices_listing *some,
+                   uint64_t first, lk_msg_chunk *chunk)
 {
     lk_table *table = lk_leader_table (election->leader);
-    const size_t end = chunk_end (table, (size_t) first);
-    lk_entry *const *listing = lk_table_listing (table, end);
+    size_t count;
+    const size_t end = (size_t) first + LK_CHUNK_MAX;
+    lk_entry *const *listing = list (table, some, end + 1, &count);
     chunk->chunk = first;
-    chunk->ticket_count = chunk_count (listing, (size_t) first, end);
-    chunk->more = lk_transfer_next (chunk) < table->count;
+    chunk->ticket_count =
+        chunk_count (listing, (size_t) first, smaller (end, count));
+    chunk->more = lk_transfer_next (chunk) < count;
     chunk->reclaim = table->reclaim;
     if (!chunk->more) {
         chunk->release_count =
@@ -135,7 +149,8 @@ lk_on_getmax (lk_election *election, const lk_lock_message *message)
     }
     lk_lock_message *answer = lk_out_message (election->core, LK_MSG_MAXTICKET);
     answer->term = message->term;
-    lk_transfer_chunk (election, message->as.getmax.chunk, &answer->as.chunk);
+    lk_transfer_chunk (election, NULL, message->as.getmax.chunk,
+                       &answer->as.chunk);
     answer->as.chunk.table = table->decree.term;
     answer->as.chunk.incarnation = election->core->incarnation;
     answer->as.chunk.late = lk_leader_is_late (election->leader);
@@ -147,6 +162,7 @@ static bool
 is_staged (const lk_doorway *self, const lk_lock_message *message)
 {
     return lk_term_equal (self->staging_term, message->term) && self->staged_any
+           && self->staging_onto == message->as.chunk.onto
            && lk_transfer_next (&message->as.chunk) == self->staged;
 }
 
@@ -164,8 +180,10 @@ stage (lk_election *election, const lk_lock_message *message)
                        message->term)) {
         return false; /* there is no refilling within a term */
     }
-    if (!lk_term_equal (self->staging_term, message->term)) {
+    if (!lk_term_equal (self->staging_term, message->term)
+        || self->staging_onto != chunk->onto) {
         self->staging_term = message->term;
+        self->staging_onto = chunk->onto;
         self->staged = 0;
         self->staged_hash = 0;
         self->staged_any = false;
@@ -176,13 +194,17 @@ stage (lk_election *election, const lk_lock_message *message)
         return false;
     }
     lk_transfer_take (election, &self->staging, chunk);
-    lk_record_part (election->leader, chunk->chunk == 0, chunk->tickets,
-                    chunk->ticket_count);
+    if (chunk->onto == 0) {
+        lk_record_part (election->leader, chunk->chunk == 0, chunk->tickets,
+                        chunk->ticket_count);
+    }
     self->staged_any = true;
     self->staged = lk_transfer_next (chunk);
     self->staged_hash = lk_transfer_hash (self->staged_hash, chunk);
-    if (!chunk->more) {
+    if (!chunk->more && chunk->onto == 0) {
         lk_leader_install (election->leader, &self->staging, LK_TABLE_PARTS);
+    } else if (!chunk->more) {
+        lk_delta_install (election, chunk);
     }
     return true;
 }
@@ -262,8 +284,29 @@ take_offer (lk_election *election, const lk_lock_message *message)
         lk_leader_install (election->leader, &table, LK_TABLE_OWN);
         self->taken = mark;
     }
-    answer_fill (election, message,
-                 &(lk_msg_filled) {.offer = chunk->offer, .hash = mark});
+    lk_msg_filled filled = {.offer = chunk->offer, .hash = mark};
+    if (mark != chunk->offer) {
+        lk_delta_compare (election, message, &filled);
+    }
+    answer_fill (election, message, &filled);
+}
+
+/*  A chunk, of the whole table or of what was lacking. */
+static void
+take_chunk (lk_election *election, const lk_lock_message *message)
+{
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    const bool is_there =
+        (chunk->onto == 0 || lk_delta_is_meant (election, message))
+        && stage (election, message);
+    if (lk_delta_has_failed (election, message)) {
+        answer_fill (election, message,
+                     &(lk_msg_filled) {.offer = chunk->onto});
+    } else if (is_there) {
+        answer_fill (election, message,
+                     &(lk_msg_filled) {.chunk = chunk->chunk,
+                                       .hash = election->doorway.staged_hash});
+    }
 }
 
 void
@@ -280,9 +323,7 @@ lk_on_fill (lk_election *election, const lk_lock_message *message)
     lk_promise (election, message->term);
     if (message->as.chunk.offer != 0) {
         take_offer (election, message);
-    } else if (stage (election, message)) {
-        answer_fill (election, message,
-                     &(lk_msg_filled) {.chunk = message->as.chunk.chunk,
-                                       .hash = election->doorway.staged_hash});
+    } else {
+        take_chunk (election, message);
     }
 }

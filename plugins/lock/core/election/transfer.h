@@ -8,11 +8,13 @@
 #define LK_TRANSFER_H
 
 #include "election.h"
+#include "slices.h"
 
 /*  Fills in the chunk of the own table, which nobody changes now, that begins
- *  with the ticket at that place; memory of this step. */
-void lk_transfer_chunk (lk_election *election, uint64_t first,
-                        lk_msg_chunk *chunk);
+ *  with the ticket at that place; or at that place among those of some slices,
+ *  unless that is NULL. Memory of this step. */
+void lk_transfer_chunk (lk_election *election, lk_slices_listing *some,
+                        uint64_t first, lk_msg_chunk *chunk);
 
 /*  The place that the chunk behind it begins with. */
 uint64_t lk_transfer_next (const lk_msg_chunk *chunk);

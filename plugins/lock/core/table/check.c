@@ -137,6 +137,25 @@ check_queue (const lk_table *table, const lk_queue *queue, sums *all)
 
 /*  -------------------------------------------------------- all of them */
 
+/*  As they come out of the tickets, one by one. */
+static void
+check_shared (const lk_table *table, uint8_t lot, uint32_t slice)
+{
+    const lk_index *queues = &table->queues[lot];
+    const lk_index_link *link =
+        lk_index_slice_first (queues, slice, LK_LOT_SLICES);
+    uint64_t shared = 0;
+    for (; link; link = lk_index_slice_next (queues, link, LK_LOT_SLICES)) {
+        const lk_entry *entry = ((const lk_queue *) link)->first;
+        for (; entry; entry = entry->next) {
+            const lk_ticket ticket = lk_entry_ticket (entry);
+            shared += lk_digest_common (&ticket);
+            shared += entry->next ? lk_digest_pair (entry, entry->next) : 0;
+        }
+    }
+    LK_ASSERT (shared == table->shared[lot][slice]);
+}
+
 static void
 check_lot (const lk_table *table, uint8_t lot, sums *all)
 {
@@ -149,6 +168,9 @@ check_lot (const lk_table *table, uint8_t lot, sums *all)
     }
     LK_ASSERT (queues->count == all->names - names);
     LK_ASSERT (table->tickets[lot] == all->tickets - before);
+    for (uint32_t slice = 0; slice < LK_LOT_SLICES; slice++) {
+        check_shared (table, lot, slice);
+    }
 }
 
 static void

@@ -123,6 +123,26 @@ lk_digest_host (const lk_ticket *ticket)
         lk_hash_mix (ticket->request.host, ticket->request.serial), 1);
 }
 
+/*  What tells tickets of a queue apart, and stays while they are in it: those
+ *  that one operation made active have a token in common. */
+static uint64_t
+digest_place (const lk_entry *entry)
+{
+    if (entry->token != 0) {
+        return lk_hash_mix (entry->token, entry->ordinal);
+    }
+    return entry->number != 0
+               ? entry->number
+               : lk_hash_mix (entry->group->id[1], entry->serial);
+}
+
+uint64_t
+lk_digest_pair (const lk_entry *first, const lk_entry *second)
+{
+    const uint64_t hash = lk_hash_mix (digest_place (first), 1);
+    return lk_hash_mix (hash, digest_place (second));
+}
+
 /*  -------------------------------------------------------- tables */
 
 /*  How far a reclaim has come. When it is over some leaders may have forgotten

@@ -39,6 +39,10 @@ uint64_t lk_digest_common (const lk_ticket *ticket);
 uint64_t lk_digest_host (const lk_ticket *ticket);
 uint64_t lk_digest_grant (const lk_ticket *ticket);
 
+/*  What it adds to a slice's shared sum that one ticket of a queue stands ahead
+ *  of the other: tickets and order are the same where those sums are. */
+uint64_t lk_digest_pair (const lk_entry *first, const lk_entry *second);
+
 /*  Tables of two leaders that have the same mark are the same, never 0: the
  *  term, all that the streams did, and the sum of the tickets. */
 uint64_t lk_digest_mark (const lk_table *table);

@@ -36,11 +36,21 @@ lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode)
 
 /*  -------------------------------------------------------- sums */
 
-static uint64_t *
-sum_of (lk_table *self, const lk_queue *queue)
+static uint32_t
+slice_of (const lk_queue *queue)
 {
-    const uint32_t slice = (queue->hash >> LK_LOT_BITS) % LK_LOT_SLICES;
-    return &self->sum[queue->lot][slice];
+    return (queue->hash >> LK_LOT_BITS) % LK_LOT_SLICES;
+}
+
+/*  What all leaders have in common, and of that what the own numbers add. */
+static void
+add_to_sums (lk_table *self, const lk_queue *queue, uint64_t common,
+             uint64_t own)
+{
+    const uint32_t slice = slice_of (queue);
+    self->sum[queue->lot][slice] += common + own;
+    self->shared[queue->lot][slice] += common;
+    self->common += common;
 }
 
 /*  Its grant alone, or all of it, more or less. */
@@ -49,8 +59,7 @@ sum_grant (lk_table *self, const lk_entry *entry, uint64_t sign)
 {
     const lk_ticket ticket = lk_entry_ticket (entry);
     uint64_t grant = lk_digest_grant (&ticket);
-    *sum_of (self, entry->queue) += sign * grant;
-    self->common += sign * grant;
+    add_to_sums (self, entry->queue, sign * grant, 0);
     return grant;
 }
 
@@ -58,9 +67,8 @@ static void
 sum_all (lk_table *self, const lk_entry *entry, uint64_t sign)
 {
     const lk_ticket ticket = lk_entry_ticket (entry);
-    uint64_t common = lk_digest_common (&ticket);
-    *sum_of (self, entry->queue) += sign * (common + lk_digest_host (&ticket));
-    self->common += sign * common;
+    add_to_sums (self, entry->queue, sign * lk_digest_common (&ticket),
+                 sign * lk_digest_host (&ticket));
 }
 
 /*  All of it but its grant. */
@@ -69,6 +77,21 @@ sum_rest (lk_table *self, const lk_entry *entry, uint64_t sign)
 {
     sum_all (self, entry, sign);
     sum_grant (self, entry, -sign);
+}
+
+/*  That it stands where it does, in its queue. */
+static void
+sum_place (lk_table *self, const lk_entry *entry, uint64_t sign)
+{
+    const lk_queue *queue = entry->queue;
+    const lk_entry *before = entry != queue->first ? entry->prev : NULL;
+    uint64_t place = 0;
+    place += before ? lk_digest_pair (before, entry) : 0;
+    place += entry->next ? lk_digest_pair (entry, entry->next) : 0;
+    if (before && entry->next) {
+        place -= lk_digest_pair (before, entry->next);
+    }
+    self->shared[queue->lot][slice_of (queue)] += sign * place;
 }
 
 void
@@ -128,6 +151,7 @@ put_in_queue (lk_table *self, lk_entry *entry)
     lk_queue *queue = entry->queue;
     const bool was_waited_for = queue->waiting;
     lk_queue_put (queue, entry);
+    sum_place (self, entry, MORE);
     self->waiters += is_waiter (entry);
     self->waited_names += !was_waited_for && queue->waiting;
 }
@@ -138,6 +162,7 @@ take_from_queue (lk_table *self, lk_entry *entry)
     lk_queue *queue = entry->queue;
     const bool was_waited_for = queue->waiting;
     self->waiters -= is_waiter (entry);
+    sum_place (self, entry, LESS);
     lk_queue_take (queue, entry);
     self->waited_names -= was_waited_for && !queue->waiting;
 }
@@ -316,10 +341,12 @@ lk_entry_rename_waiting (lk_table *self, lk_entry *entry,
 {
     lk_table_forget_listing (self);
     lk_table_unwatch (self, entry);
+    sum_place (self, entry, LESS);
     sum_grant (self, entry, LESS);
     entry->confirmed = false;
     lk_entry_rename (self, entry, asking);
     self->did += sum_grant (self, entry, MORE);
+    sum_place (self, entry, MORE);
     lk_entry_watch (self, entry);
     lk_unsaved_add (self, entry);
 }

@@ -38,6 +38,9 @@ typedef struct lk_holders lk_holders;
 #define LK_LOT_BITS 2
 #define LK_LOT_SLICES (LK_SLICES >> LK_LOT_BITS)
 
+_Static_assert(LK_LOTS *LK_LOT_SLICES == LK_TABLE_SLICES,
+               "the slices of all lots are those of the table");
+
 /*  An application that has tickets: what people are to see of it. */
 typedef struct {
     lk_index_link link; /* in the table's index, by pid and address */
@@ -182,7 +185,8 @@ typedef struct {
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
     uint64_t sum[LK_LOTS][LK_LOT_SLICES]; /* of the tickets: digest.h */
-    uint64_t common;                /* ... of all, but for hosts' numbers */
+    uint64_t common; /* ... of all, but for hosts' numbers */
+    uint64_t shared[LK_LOTS][LK_LOT_SLICES]; /* ... with their order */
     uint32_t slice[LK_LEADERS_MAX]; /* the next digest begins with it */
     uint64_t did;     /* what the operation that is applied did so far */
     lk_entry **going; /* ... and active ones whose set goes on behind them */
