@@ -36,7 +36,7 @@ canary two-votes-of-one-number 60 storm promise.c \
 canary a-lower-term-is-accepted 20 storm promise.c \
     's/|| term\.number > election->core->facts\.promised\.number;/|| term.number > 0;/'
 canary leads-what-it-promised-before 60 late-fill promise.c \
-    's/return lk_term_compare (term, election->promised_before_start) > 0;/return true;/'
+    's/&& lk_term_compare (term, election->promised_before_start) > 0;/;/'
 
 #   ------------------------------------------------------------ decrees
 

@@ -157,6 +157,28 @@ START_TEST (another_hash_acknowledges_nothing)
 }
 END_TEST
 
+/*  ... nor is an arbiter told; nor any more when one turns out to be such. */
+START_TEST (no_arbiter_is_told)
+{
+    lk_event places = {.type = LK_ON_PLACES, .arbiters = LK_HOST_BIT (4)};
+    ping (3);
+    ping (4);
+    places.now_ms = now_ms;
+    lk_node_step (node, &places, &effects);
+    ask (1);
+    acked (FIRST, 2);
+    acked_otherwise (THIRD, 2);
+    ck_assert_ptr_nonnull (alert_to (3));
+    ck_assert_ptr_null (alert_to (4));
+    places.arbiters |= LK_HOST_BIT (3);
+    lk_node_step (node, &places, &effects);
+    now_ms += 250;
+    tick ();
+    ck_assert_ptr_nonnull (alert_to (FIRST));
+    ck_assert_ptr_null (alert_to (3));
+}
+END_TEST
+
 /*  What the other one says is waited for. */
 START_TEST (the_third_decides)
 {
@@ -354,6 +376,7 @@ main (void)
     tcase_add_test (tests, told_twice_that_it_is_wrong);
     tcase_add_test (tests, what_is_another_alert);
     tcase_add_test (tests, another_hash_acknowledges_nothing);
+    tcase_add_test (tests, no_arbiter_is_told);
     tcase_add_test (tests, the_third_decides);
     tcase_add_test (tests, two_against_the_home);
     tcase_add_test (tests, the_third_is_silent);

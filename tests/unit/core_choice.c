@@ -71,6 +71,16 @@ leaders (const char *expected)
     ck_assert (any == (text[0] != '\0'));
 }
 
+/*  Whatever it says of itself, and if nobody else is left. */
+START_TEST (an_arbiter_is_no_candidate)
+{
+    choice.arbiters = 0x3;
+    leaders ("234");
+    choice.arbiters = ALL;
+    leaders ("");
+}
+END_TEST
+
 /*  -------------------------------------------------------- D, the holder */
 
 START_TEST (previous_is_the_highest_active)
@@ -367,6 +377,7 @@ main (void)
 {
     TCase *tests = tcase_create ("choice");
     tcase_add_checked_fixture (tests, set_up, NULL);
+    tcase_add_test (tests, an_arbiter_is_no_candidate);
     tcase_add_test (tests, previous_is_the_highest_active);
     tcase_add_test (tests, nobody_holds_an_older_table);
     tcase_add_test (tests, holder_has_the_latest_term_then_the_longest_table);

@@ -29,6 +29,7 @@ static int64_t now_ms;
 static uint8_t leaders_max; /* 0: default */
 static int64_t grace_ms;    /* likewise */
 static bool ineligible;
+static bool arbiter;
 static lk_candidate candidate;
 static lk_name settings; /* their text; data NULL: it is lacking */
 
@@ -62,6 +63,15 @@ give (lk_host from, lk_lock_message *message)
     message->from = from;
     const lk_event event = {
         .type = LK_ON_MESSAGE, .now_ms = now_ms, .message = message};
+    step (&event);
+}
+
+/*  It is told which hosts are arbiters. */
+FAKE void
+give_places (lk_hosts arbiters)
+{
+    const lk_event event = {
+        .type = LK_ON_PLACES, .now_ms = now_ms, .arbiters = arbiters};
     step (&event);
 }
 
@@ -177,6 +187,7 @@ start_with (lk_term promised, const lk_decree *active)
     config.leaders_max = leaders_max ? leaders_max : config.leaders_max;
     config.grace_ms = grace_ms ? grace_ms : config.grace_ms;
     config.eligible = !ineligible;
+    config.arbiter = arbiter;
     config.candidate.pid = candidate.pid;
     config.candidate.port = candidate.port;
     config.settings = settings;

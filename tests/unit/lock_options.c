@@ -186,6 +186,12 @@ START_TEST (as_many_hosts_as_have_to_be)
     forget_sent ();
     (void) ask ("a@h1", 2, "o");
     ck_assert_uint_eq (bus.count, 0);
+    node.status.sees = 7;
+    node.status.arbiters = 4; /* nobody asks for locks there */
+    forget_sent ();
+    tick ();
+    ck_assert_uint_eq (bus.count, 0);
+    node.status.arbiters = 0;
 }
 END_TEST
 

@@ -60,10 +60,17 @@ count_hosts (lk_hosts hosts)
     return __builtin_popcountll (hosts);
 }
 
+/*  An arbiter is none that locks are asked for on. */
+static int
+count_seen (const lk_node_status *status)
+{
+    return count_hosts (status->sees & ~status->arbiters);
+}
+
 static bool
 is_short_of (const lk_lockd *self, const lk_node_status *status)
 {
-    return count_hosts (status->sees) < self->options.hosts_min;
+    return count_seen (status) < self->options.hosts_min;
 }
 
 void
@@ -87,8 +94,7 @@ lk_lockd_watch_hosts (lk_lockd *self)
         self->status_changed = true;
         lk_log_notice ("hosts: %s hosts-min=%d seen=%d",
                        is_short ? "enough -> too few" : "too few -> enough",
-                       (int) self->options.hosts_min,
-                       count_hosts (status.sees));
+                       (int) self->options.hosts_min, count_seen (&status));
     }
 }
 
@@ -117,7 +123,7 @@ describe (const lk_lockd *self, const lk_node_status *status, char *line,
                   total / 2 + 1);
     } else if (is_short_of (self, status)) {
         snprintf (line, size, "%d of at least %d hosts are there (hosts-min)",
-                  count_hosts (status->sees), (int) self->options.hosts_min);
+                  count_seen (status), (int) self->options.hosts_min);
     } else if (status->decree.leader_count == 0) {
         snprintf (line, size, "there are no leaders yet");
     } else if (status->lease_until_ms == 0) {

@@ -5,6 +5,7 @@
  */
 
 #include "core.h"
+#include "messages.h"
 #include "util/assert.h"
 
 static void
@@ -32,6 +33,18 @@ check_peer (const lk_core *core, const lk_peer *peer)
     }
 }
 
+/*  protocol 9.3 */
+static void
+check_sent (const lk_core *core)
+{
+    for (size_t i = 0; i < core->outlet.count; i++) {
+        const lk_effect *effect = &core->outlet.item[i];
+        LK_ASSERT (effect->type != LK_DO_SEND
+                   || lk_arbiter_hears (effect->message->kind)
+                   || !lk_hosts_has (core->arbiters, effect->message->to));
+    }
+}
+
 void
 lk_core_check (const lk_core *core)
 {
@@ -44,6 +57,9 @@ lk_core_check (const lk_core *core)
     check_decree (&core->facts.active);
     check_decree (&core->in_force);
     LK_ASSERT (core->in_reclaim >> core->in_force.leader_count == 0);
+    LK_ASSERT (!core->config.arbiter
+               || lk_hosts_has (core->arbiters, core->config.self));
+    check_sent (core);
     for (lk_hosts known = core->known; known;) {
         check_peer (core, &core->peer[lk_hosts_take (&known)]);
     }

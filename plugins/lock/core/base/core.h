@@ -37,6 +37,9 @@ struct lk_core {
     lk_decree told;      /* the latest above `facts.active` that a member told
                             of and that cannot be taken */
 
+    /*  These are arbiters, as it is told; and itself, if it is one. */
+    lk_hosts arbiters;
+
     /*  It drains, and leads no decree to come, until then; LK_LONG_AGO: it does
      *  not. */
     int64_t drain_until_ms;
@@ -59,9 +62,13 @@ struct lk_core {
 void lk_core_init (lk_core *core, const lk_node_config *config, int64_t now_ms);
 void lk_core_clear (lk_core *core);
 
-/*  Whether it may lead: not if its priority is off, nor while it drains. */
+/*  Whether it may lead: not if its priority is off or it is an arbiter, nor
+ *  while it drains. */
 bool lk_core_may_lead (const lk_core *core);
 bool lk_core_is_draining (const lk_core *core);
+
+/*  Takes what the settings say of hosts. */
+void lk_core_take_places (lk_core *core, lk_hosts arbiters);
 
 /*  How long to wait for the end of another host's time: its clock may be
  *  10 % slow and ours 10 % fast. */

@@ -37,6 +37,8 @@ typedef struct {
     bool member;  /* has a genesis: else it only serves as a proxy */
     lk_candidate candidate;
     bool eligible;           /* may lead */
+    bool arbiter;            /* never does, has no applications, no journal, and
+                                hears of no lock */
     uint8_t leaders_max;     /* 1, 3 or 5 */
     int64_t dead_after_ms;   /* silence until a host counts as gone: 1000 */
     int64_t leader_lease_ms; /* 2000 */
@@ -82,7 +84,8 @@ typedef enum {
     LK_ON_REGISTER,      /* an application on another machine comes */
     LK_ON_LEASE,         /* ... asks until when it may believe */
     LK_ON_GOODBYE,       /* ... ends its registration */
-    LK_ON_DRAIN          /* lead no more, or again, see lk_node_is_drained */
+    LK_ON_DRAIN,         /* lead no more, or again, see lk_node_is_drained */
+    LK_ON_PLACES         /* what the settings say of hosts */
 } lk_event_type;
 
 /*  One lock of a set that is held already. */
@@ -160,6 +163,7 @@ typedef struct {
     lk_name settings;       /* CHANGE: of settings, to that text ... */
     lk_settings_id base;    /* ... from these */
     uint64_t record;        /* RECORDED: its number */
+    lk_hosts arbiters;      /* PLACES: these are */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app;
                                REGISTER, LEASE, GOODBYE */
 } lk_event;
@@ -317,6 +321,7 @@ typedef struct {
                                 is heard */
     lk_hosts behind;         /* members without the settings of the decree in
                                 force, or their text */
+    lk_hosts arbiters;       /* members or not */
 } lk_node_status;
 
 /*  An object of the own table that somebody waits for. */

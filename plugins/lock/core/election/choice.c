@@ -211,7 +211,7 @@ bool
 lk_choose_leaders (const lk_choice *choice, lk_decree *decree)
 {
     lk_hosts candidates = 0;
-    lk_hosts voted = choice->voted & choice->members;
+    lk_hosts voted = choice->voted & choice->members & ~choice->arbiters;
     LK_ASSERT (choice->leaders_max <= LK_LEADERS_MAX);
     while (voted) {
         lk_host host = lk_hosts_take (&voted);

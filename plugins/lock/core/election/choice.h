@@ -16,6 +16,7 @@ typedef struct {
     lk_hosts voted;
     const lk_decree *previous; /* D */
     lk_hosts members;          /* of the new decree */
+    lk_hosts arbiters;
     lk_host proposer;
     lk_host holder; /* LK_NOBODY: none */
     uint8_t leaders_max;

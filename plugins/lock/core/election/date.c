@@ -16,7 +16,6 @@
 
 /*  -------------------------------------------------------- whose turn */
 
-/*  Whether a's address comes before b's. */
 static bool
 address_before (const lk_candidate *a, const lk_candidate *b)
 {
@@ -27,18 +26,29 @@ address_before (const lk_candidate *a, const lk_candidate *b)
     return a->port != b->port ? a->port < b->port : a->pid < b->pid;
 }
 
+/*  Whether it is another host's turn rather than the own one: arbiters are far
+ *  away, maybe, and come last. Protocol 9.5.1. */
+static bool
+comes_before (const lk_election *election, lk_host host)
+{
+    const lk_core *core = election->core;
+    const bool is_arbiter = lk_hosts_has (core->arbiters, host);
+    return is_arbiter == lk_hosts_has (core->arbiters, core->config.self)
+               ? address_before (&core->peer[host].candidate,
+                                 &core->config.candidate)
+               : !is_arbiter;
+}
+
 /*  protocol 9.5.1 */
 int
 lk_date_rank (const lk_election *election)
 {
-    const lk_candidate *own = &election->core->config.candidate;
     lk_hosts others = lk_leader_sees (election->leader)
                       & election->core->facts.active.members
                       & ~LK_HOST_BIT (election->core->config.self);
     int before = 0;
     while (others) {
-        lk_host host = lk_hosts_take (&others);
-        if (address_before (&election->core->peer[host].candidate, own)) {
+        if (comes_before (election, lk_hosts_take (&others))) {
             before++;
         }
     }
@@ -136,8 +146,7 @@ leave_to (lk_election *election, lk_host asker, const lk_msg_date *date)
 {
     if (election->state == LK_ELECTION_PAUSE && election->reason == LK_WHY_LOST
         && date->reason == LK_WHY_LOST && lk_peer_mutual (election->core, asker)
-        && address_before (&election->core->peer[asker].candidate,
-                           &election->core->config.candidate)) {
+        && comes_before (election, asker)) {
         election->state = LK_ELECTION_IDLE;
         lk_out_trace (election->core, LK_TRACE_INFO,
                       "election: left to host=%s",

@@ -104,7 +104,7 @@ void lk_election_forget (lk_election *election, lk_host host);
 
 /*  -------------------------------------------------------- messages */
 
-#define HEARS(kind, function, who) LK_HEARS (lk_election, function)
+#define HEARS(kind, function, who, whom) LK_HEARS (lk_election, function)
 LK_ELECTION_MESSAGES (HEARS)
 #undef HEARS
 

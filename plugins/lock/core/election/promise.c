@@ -115,5 +115,6 @@ lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
 bool
 lk_may_lead (const lk_election *election, lk_term term)
 {
-    return lk_term_compare (term, election->promised_before_start) > 0;
+    return !election->core->config.arbiter
+           && lk_term_compare (term, election->promised_before_start) > 0;
 }

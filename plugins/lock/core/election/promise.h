@@ -26,8 +26,9 @@ void lk_desist (lk_election *election, const lk_lock_message *message);
 /*  Promises a term that fits; from now on all older ones are sealed. */
 void lk_promise (lk_election *election, lk_term term);
 
-/*  Whether this process may lead in that term: not if it was promised before
- *  the process started, since what it acknowledged then is forgotten. */
+/*  Whether this process may lead in that term: an arbiter never may; nor if it
+ *  was promised before the process started, since what it acknowledged then is
+ *  forgotten. */
 bool lk_may_lead (const lk_election *election, lk_term term);
 
 #endif

@@ -91,7 +91,7 @@ could_lead (const lk_election *election, lk_host host)
 {
     const lk_decree *active = &election->core->facts.active;
     const lk_peer *peer = &election->core->peer[host];
-    if (lk_decree_place (active, host) >= 0 || !peer->eligible
+    if (lk_decree_place (active, host) >= 0 || !lk_able_to_lead (election, host)
         || !lk_peer_heard (election->core, host)
         || !lk_able_to_have_lease (election, host)) {
         return false;

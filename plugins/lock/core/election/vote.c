@@ -348,7 +348,8 @@ lk_vote_count (lk_election *election)
         return;
     }
     lk_hosts missing = (previous.members | members)
-                       & lk_leader_sees (election->leader) & ~election->voted;
+                       & lk_leader_sees (election->leader)
+                       & ~(election->voted | election->core->arbiters);
     /*  protocol 9.5.3 */
     if (missing != 0
         && election->core->now_ms - election->quorum_ms < OTHERS_MS) {
@@ -359,6 +360,7 @@ lk_vote_count (lk_election *election)
         .voted = election->voted,
         .previous = &previous,
         .members = members,
+        .arbiters = election->core->arbiters,
         .proposer = election->core->config.self,
         .leaders_max = election->core->config.leaders_max,
     };

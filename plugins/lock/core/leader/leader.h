@@ -218,7 +218,7 @@ bool lk_leader_knows_over (const lk_leader *lead, lk_host host);
 
 /*  -------------------------------------------------------- messages */
 
-#define HEARS(kind, function, who) LK_HEARS (lk_leader, function)
+#define HEARS(kind, function, who, whom) LK_HEARS (lk_leader, function)
 LK_LEADER_MESSAGES (HEARS)
 #undef HEARS
 

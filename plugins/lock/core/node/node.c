@@ -37,6 +37,8 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
 {
     LK_ASSERT (config->self < LK_HOSTS_MAX && config->id != 0);
     LK_ASSERT (config->host_lease_ms > 3 * config->leader_lease_ms);
+    LK_ASSERT (!config->arbiter
+               || (config->journal == LK_JOURNAL_OFF && !config->recorded));
     lk_node *node = lk_alloc (sizeof *node);
     lk_core *core = &node->core;
     lk_leader *leader = &node->leader;
@@ -116,11 +118,13 @@ typedef struct {
     void (*node) (lk_node *, const lk_lock_message *);
 } handler;
 
-#define TO_NODE(kind, function, who) [LK_MSG_##kind] = {.node = function},
-#define TO_ELECTION(kind, function, who)                                       \
+#define TO_NODE(kind, function, who, whom) [LK_MSG_##kind] = {.node = function},
+#define TO_ELECTION(kind, function, who, whom)                                 \
     [LK_MSG_##kind] = {.election = function},
-#define TO_LEADER(kind, function, who) [LK_MSG_##kind] = {.leader = function},
-#define TO_PROXY(kind, function, who) [LK_MSG_##kind] = {.proxy = function},
+#define TO_LEADER(kind, function, who, whom)                                   \
+    [LK_MSG_##kind] = {.leader = function},
+#define TO_PROXY(kind, function, who, whom)                                    \
+    [LK_MSG_##kind] = {.proxy = function},
 static const handler handlers[LK_MSG_COUNT] = {
     LK_NODE_MESSAGES (TO_NODE) LK_ELECTION_MESSAGES (TO_ELECTION)
         LK_LEADER_MESSAGES (TO_LEADER) LK_PROXY_MESSAGES (TO_PROXY)};
@@ -225,9 +229,17 @@ stop (lk_node *node)
     node->stopped = true;
 }
 
+static bool
+is_of_application (lk_event_type type)
+{
+    return (type >= LK_ON_LOCK && type <= LK_ON_APP_GONE)
+           || (type >= LK_ON_REGISTER && type <= LK_ON_GOODBYE);
+}
+
 static void
 handle (lk_node *node, const lk_event *event)
 {
+    LK_ASSERT (!node->core.config.arbiter || !is_of_application (event->type));
     switch (event->type) {
     case LK_ON_TICK:
     case LK_ON_FLUSH:
@@ -290,6 +302,9 @@ handle (lk_node *node, const lk_event *event)
         break;
     case LK_ON_DRAIN:
         lk_on_drain (node, event);
+        break;
+    case LK_ON_PLACES:
+        lk_core_take_places (&node->core, event->arbiters);
         break;
     }
 }

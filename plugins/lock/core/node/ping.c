@@ -35,8 +35,10 @@ fill_ping (lk_node *node, lk_msg_ping *ping)
     ping->active = node->core.facts.active;
     ping->promised = node->core.facts.promised;
     ping->eligible = lk_core_may_lead (&node->core);
-    ping->session = node->core.facts.session;
-    ping->closed = lk_proxy_closed (&node->proxy);
+    if (!node->core.config.arbiter) {
+        ping->session = node->core.facts.session;
+        ping->closed = lk_proxy_closed (&node->proxy);
+    }
     ping->lacks = lk_election_lacks_settings (&node->election);
     lk_leader_fill_ping (&node->leader, ping);
 }

@@ -23,7 +23,7 @@ typedef enum {
 } lk_says;
 
 /*  The decrees that are known say who has a part: messages.h. */
-#define RULE(kind, function, who) [LK_MSG_##kind] = LK_SAYS_##who,
+#define RULE(kind, function, who, whom) [LK_MSG_##kind] = LK_SAYS_##who,
 static const lk_says rules[LK_MSG_COUNT] = {
     LK_NODE_MESSAGES (RULE) LK_ELECTION_MESSAGES (RULE)
         LK_LEADER_MESSAGES (RULE) LK_PROXY_MESSAGES (RULE)};
@@ -173,11 +173,22 @@ count (lk_node *node, const lk_lock_message *message)
     }
 }
 
+/*  protocol 9.3 */
+static bool
+is_for_hosts (const lk_node *node, const lk_lock_message *message)
+{
+    return node->core.config.arbiter && !lk_arbiter_hears (message->kind);
+}
+
 bool
 lk_node_admits (lk_node *node, const lk_lock_message *message)
 {
     if (message->from == node->core.config.self) {
         return true;
+    }
+    if (is_for_hosts (node, message)) {
+        count (node, message);
+        return false;
     }
     const bool goes_far = goes_too_far (node, message);
     if (may_say (node, message) && !goes_far) {

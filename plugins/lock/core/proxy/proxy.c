@@ -272,10 +272,12 @@ report (lk_proxy *proxy)
     }
 }
 
+/*  An arbiter has no applications, and nothing to report. */
 void
 lk_proxy_run (lk_proxy *proxy)
 {
-    if (proxy->core->in_force.leader_count == 0) {
+    if (proxy->core->in_force.leader_count == 0
+        || proxy->core->config.arbiter) {
         return;
     }
     if (proxy->live) {

@@ -95,7 +95,7 @@ void lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app,
 
 /*  -------------------------------------------------------- messages */
 
-#define HEARS(kind, function, who) LK_HEARS (lk_proxy, function)
+#define HEARS(kind, function, who, whom) LK_HEARS (lk_proxy, function)
 LK_PROXY_MESSAGES (HEARS)
 #undef HEARS
 
