@@ -332,7 +332,8 @@ sim_apps_act (sim_world *world, uint8_t host, uint32_t place)
         world->now
             + sim_between (world, 60, self->open ? self->habits.pause_ms : 200),
         SIM_EVENT_APP, host, place);
-    if (!sim_host_is_up (world, host) || sim_host_is_frozen (world, host)) {
+    if (!sim_host_is_up (world, host) || sim_host_is_frozen (world, host)
+        || sim_is_arbiter (world, host)) {
         return;
     }
     if (self->open && sim_chance (world, self->habits.vanish)) {

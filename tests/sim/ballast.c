@@ -17,7 +17,7 @@ void
 sim_ballast_begin (sim_world *world, uint32_t size)
 {
     world->ballast = (sim_ballast) {.present = size > 0,
-                                    .host = sim_any_host (world),
+                                    .host = sim_any_served (world),
                                     .app = NUMBER,
                                     .size = size};
     world->checker.looks_seldom = size > 0;

@@ -31,7 +31,7 @@ sim_calm_candidates (const sim_world *world, const lk_decree *decree)
                        && is_whole (world, host, other);
         }
         if ((decree->members >> host & 1) && !world->host[host].gone_for_good
-            && world->base.host[host].config.eligible
+            && sim_may_lead (world, host)
             && reached > __builtin_popcountll (decree->members) / 2) {
             found |= LK_HOST_BIT (host);
         }
@@ -288,7 +288,9 @@ sim_calm_check (sim_world *world)
     check_no_leak (world, decree->leader[0]);
     for (uint8_t host = 0; host < world->base.count; host++) {
         if (world->base.node[host] && sim_calm_reaches (world, decree, host)) {
-            check_host (world, host);
+            if (!sim_is_arbiter (world, host)) {
+                check_host (world, host);
+            }
             sim_settings_check_calm (world, host);
         }
     }

@@ -218,8 +218,6 @@ canary grants-in-a-reclaim 200 storm apply_grant.c \
 
 canary each-host-is-a-quorum 60 two-hosts decree.c \
     's,/ 2 + 1,/ 2,'
-canary whoever-only-votes-leads 20 two-hosts choice.c \
-    's/if (choice->vote\[host\]\.eligible) {/if (1) {/'
 canary leads-with-nobody-left 60 two-hosts serving.c \
     's/return lk_is_quorum (decree->members, fresh);/return true;/'
 canary alone-it-tells-what-it-grants 60 two-hosts stream.c \
@@ -228,8 +226,13 @@ canary the-hosts-take-turns 60 two-hosts date.c \
     's/return date->reason != LK_WHY_LOST/return date->reason == LK_WHY_LOST || date->reason != LK_WHY_LOST/'
 canary the-other-is-not-asked-for 20 two-hosts-promised vote.c \
     's/if (host != LK_NOBODY) {/if (0) {/'
+canary told-late 240 two-hosts-far proxy.c \
+    's/int64_t until_ms = at + proxy->core->config/int64_t until_ms = proxy->core->now_ms + proxy->core->config/'
 canary no-time-for-a-far-vote 60 two-hosts-far vote.c \
     's/#define VOTING_MS 1500/#define VOTING_MS 60/'
+
+# shellcheck source=tests/sim/canaries_arbiters.sh
+. tests/sim/canaries_arbiters.sh
 
 #   ------------------------------------------------------------ leases
 

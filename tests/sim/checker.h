@@ -284,6 +284,7 @@ typedef struct {
     uint64_t grants;
     uint64_t takeovers;
     int64_t stopping_ms; /* that holders have to stop; 0: is not judged */
+    lk_hosts arbiters;
     uint64_t reclaims;
     uint64_t elections;
 } sim_checker;
@@ -502,6 +503,15 @@ void sim_checker_elects (sim_checker *self, const lk_decree *decree,
 /*  Whether it has drained; then no decree that comes into force has it lead. */
 void sim_checker_drains (sim_checker *self, uint8_t host, const lk_node *node);
 void sim_checker_appoints (sim_checker *self, const lk_decree *decree);
+
+/*  -------------------------------------------------------- arbiters */
+
+/*  One that `arbiters` has took a step; a decree is known; somebody says
+ *  something. */
+void sim_checker_arbiter (sim_checker *self, uint8_t host, const lk_node *node);
+void sim_checker_names_leaders (sim_checker *self, const lk_decree *decree);
+void sim_checker_spares_arbiters (sim_checker *self, uint8_t host,
+                                  const lk_lock_message *message);
 
 /*  ... and what that says of the doorway (checker_doorway.c). */
 void sim_checker_doorway (sim_checker *self, uint8_t host,

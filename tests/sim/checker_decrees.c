@@ -67,6 +67,7 @@ sim_checker_learn (sim_checker *self, const lk_decree *decree)
     known = &self->known[self->known_count++];
     *known = (sim_known_decree) {.decree = *decree};
     self->reclaims += decree->reclaim;
+    sim_checker_names_leaders (self, decree);
     return known;
 }
 
@@ -332,6 +333,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
     if (message->kind == LK_MSG_UNLOCKED && message->as.reply.moved) {
         sim_said_moved (self, message->as.reply.request);
     }
+    sim_checker_spares_arbiters (self, host, message);
     sim_checker_doorway (self, host, message);
     sim_checker_takings (self, host, message);
     switch (message->kind) {

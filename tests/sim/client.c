@@ -80,7 +80,7 @@ sim_client_begin (sim_world *world, uint8_t host)
         end_life (self);
     }
     sim_dice_take (world, SIM_DIE_APP, bit);
-    if (sim_chance (world, 300)) {
+    if (sim_chance (world, 300) || sim_is_arbiter (world, host)) {
         return;
     }
     self->kind = sim_chance (world, 250)   ? SIM_WORKER

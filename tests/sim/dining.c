@@ -40,7 +40,7 @@ sim_dining_begin (sim_world *world, bool present)
     }
     self->count = (size_t) sim_between (world, 4, SIM_DINERS_MAX);
     for (size_t i = 0; i < self->count; i++) {
-        self->diner[i].host = sim_any_host (world);
+        self->diner[i].host = sim_any_served (world);
         renew (world, &self->diner[i]);
         sim_post (world, sim_between (world, 2000, 3000), SIM_EVENT_DINER,
                   self->diner[i].host, (uint32_t) i);

@@ -24,21 +24,23 @@ struct sim_world;
 
 /*  What is so, or not, from beginning to end. */
 #define SIM_CIRCUMSTANCES(X)                                                   \
-    X (WEATHER, "weather")       /* loss, repetition, delay */                 \
-    X (CLOCKS, "clocks")         /* that go wrong */                           \
-    X (LATE_TICKS, "late-ticks") /* services woken late */                     \
-    X (DISK, "disk")             /* writes that fail */                        \
-    X (POWER, "power")           /* hosts that end while they write */         \
-    X (LOST_KIND, "lost-kind")   /* a kind of message mostly lost ... */       \
-    X (LATE_KIND, "late-kind")   /* ... late ... */                            \
-    X (TWIN_KIND, "twin-kind")   /* ... repeated */                            \
-    X (BALLAST, "ballast")       /* very many locks */                         \
-    X (DINERS, "diners")         /* who want several locks at once */          \
-    X (DROUGHT, "drought")       /* no quorum for a while after the storm */   \
-    X (AFTERMATH, "aftermath")   /* what is not mended after the storm */      \
-    X (FORGETFUL, "forgetful")   /* hosts are forgotten */                     \
-    X (JOURNAL, "journal")       /* leaders have one */                        \
-    X (DRAIN, "drain")           /* services drain ahead of a stop */
+    X (WEATHER, "weather")         /* loss, repetition, delay */               \
+    X (CLOCKS, "clocks")           /* that go wrong */                         \
+    X (LATE_TICKS, "late-ticks")   /* services woken late */                   \
+    X (DISK, "disk")               /* writes that fail */                      \
+    X (POWER, "power")             /* hosts that end while they write */       \
+    X (LOST_KIND, "lost-kind")     /* a kind of message mostly lost ... */     \
+    X (LATE_KIND, "late-kind")     /* ... late ... */                          \
+    X (TWIN_KIND, "twin-kind")     /* ... repeated */                          \
+    X (BALLAST, "ballast")         /* very many locks */                       \
+    X (DINERS, "diners")           /* who want several locks at once */        \
+    X (DROUGHT, "drought")         /* no quorum for a while after the storm */ \
+    X (AFTERMATH, "aftermath")     /* what is not mended after the storm */    \
+    X (FORGETFUL, "forgetful")     /* hosts are forgotten */                   \
+    X (JOURNAL, "journal")         /* leaders have one */                      \
+    X (DRAIN, "drain")             /* services drain ahead of a stop */        \
+    X (ARBITERS, "arbiters")       /* some hosts are such ... */               \
+    X (FAR_ARBITER, "far-arbiter") /* ... far away */
 
 #define SIM_CIRCUMSTANCE(name, word) SIM_FAULT_##name,
 typedef enum {

@@ -214,7 +214,7 @@ come_and_go (sim_world *world)
         host = sim_forget_find_number (world);
         if (host < SIM_HOSTS_MAX) {
             sim_tell (world, host, "is new");
-            sim_host_arrive (world, host, away);
+            sim_host_arrive (world, host, LK_NOBODY, away);
         }
     }
 }

@@ -88,7 +88,7 @@ find_place (sim_world *world, uint8_t former, size_t generation)
     }
     uint8_t host = sim_forget_find_number (world);
     if (host < SIM_HOSTS_MAX) {
-        sim_host_arrive (world, host, SIM_FOREVER / 2);
+        sim_host_arrive (world, host, former, SIM_FOREVER / 2);
     }
     return host;
 }
@@ -193,7 +193,7 @@ name_members (sim_world *world, lk_generation *item, lk_hosts *members)
             continue;
         }
         uint8_t place = (uint8_t) world->base.count++;
-        sim_host_arrive (world, place, SIM_FOREVER / 2);
+        sim_host_arrive (world, place, host, SIM_FOREVER / 2);
         world->host[place].reserved = true;
         world->host[place].machine = world->host[host].machine;
         world->host[place].generation = self->count;
@@ -449,7 +449,7 @@ static bool
 may_lead (const sim_world *world, lk_hosts named)
 {
     for (uint8_t host = 0; host < world->base.count; host++) {
-        if ((named >> host & 1) && world->base.host[host].config.eligible) {
+        if ((named >> host & 1) && sim_may_lead (world, host)) {
             return true;
         }
     }

@@ -157,7 +157,7 @@ clear_place (sim_world *self, uint8_t place)
 }
 
 void
-sim_host_arrive (sim_world *self, uint8_t place, int64_t away)
+sim_host_arrive (sim_world *self, uint8_t place, uint8_t former, int64_t away)
 {
     bool again = self->lives[place] > 0;
     lk_rng die = self->rng;
@@ -165,6 +165,7 @@ sim_host_arrive (sim_world *self, uint8_t place, int64_t away)
     if (again) {
         clear_place (self, place);
     }
+    sim_arbiters_renumber (self, place, former);
     sim_host_draw (self, place, false, self->now + away);
     if (!again) {
         sim_apps_begin_on (self, place);
@@ -188,7 +189,7 @@ sim_host_lose_disk (sim_world *self, uint8_t place, int64_t away)
     LK_ASSERT (fresh < SIM_HOSTS_MAX);
     sim_host_lose (self, place);
     sim_tell (self, place, "loses its disk, will be h%d", fresh);
-    sim_host_arrive (self, fresh, away);
+    sim_host_arrive (self, fresh, place, away);
 }
 
 void
@@ -261,6 +262,7 @@ sim_host_introduce (sim_world *self, uint8_t place)
     sim_post (self, self->now + INTRODUCE_MS, SIM_EVENT_INTRODUCE, place, 0);
     if (sim_host_is_up (self, place) && !sim_host_is_paused (self, place)) {
         lk_world_introduce (&self->base, place, self->host[place].process);
+        sim_arbiters_tell (self, place);
     }
 }
 
@@ -552,6 +554,7 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     sim_checker_leads (&self->checker, place, node,
                        sim_true_time (self, place, sim_leads_until (node)));
     sim_checker_drains (&self->checker, place, node);
+    sim_checker_arbiter (&self->checker, place, node);
     if (!goes_on) {
         end_service (self, place, host->doom_reboot, host->doom_away);
         return;

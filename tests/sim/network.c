@@ -45,17 +45,18 @@ sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
 /*  -------------------------------------------------------- sending */
 
 static int64_t
-delay (sim_world *world)
+delay (sim_world *world, const lk_lock_message *message)
 {
     const sim_weather *weather = &world->network.weather;
+    int64_t way_ms = sim_arbiters_way_ms (world, message->from, message->to);
 
     if (sim_chance (world, weather->very_slow)) {
         return sim_between (world, 500, 15000);
     }
     if (sim_chance (world, weather->slow)) {
-        return sim_between (world, 10, 600);
+        return way_ms + sim_between (world, 10, 600);
     }
-    return sim_between (world, 1, 9);
+    return way_ms + sim_between (world, 1, 9);
 }
 
 /*  Into a cut: mostly lost, or kept by the transport till the cut ends. */
@@ -103,14 +104,14 @@ send_named (sim_world *world, const lk_lock_message *message, uint64_t name)
         return;
     }
     letter = lk_world_keep (&world->base, message);
-    sim_post (world, world->now + delay (world), SIM_EVENT_LETTER, message->to,
-              letter);
+    sim_post (world, world->now + delay (world, message), SIM_EVENT_LETTER,
+              message->to, letter);
     if (sim_chance (world, weather->repeated)) {
         int64_t late =
             sim_chance (world, 300) ? sim_between (world, 0, 12000) : 0;
         lk_world_keep_again (&world->base, letter);
-        sim_post (world, world->now + delay (world) + late, SIM_EVENT_LETTER,
-                  message->to, letter);
+        sim_post (world, world->now + delay (world, message) + late,
+                  SIM_EVENT_LETTER, message->to, letter);
     }
 }
 

@@ -523,9 +523,9 @@ move (sim_world *world, sim_remote *self, bool in_need)
 {
     const lk_roam_place *latest = lk_roam_latest (self->roam);
     const uint8_t host =
-        in_need && latest
-            ? (uint8_t) ((latest->server + 1) % (int) world->base.count)
-            : sim_any_host (world);
+        in_need && latest ? sim_next_served (
+            world, (uint8_t) ((latest->server + 1) % (int) world->base.count))
+                          : sim_any_served (world);
 
     self->move_at =
         world->now

@@ -281,7 +281,8 @@ arrive_at_host (sim_world *world, const sim_mail *mail)
 {
     lk_event event;
 
-    if (!sim_host_is_up (world, mail->host)) {
+    if (!sim_host_is_up (world, mail->host)
+        || sim_is_arbiter (world, mail->host)) {
         return;
     }
     if (sim_host_is_paused (world, mail->host)) {

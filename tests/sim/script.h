@@ -33,7 +33,7 @@ typedef struct {
     lk_journal_mode journal;
     int remotes; /* applications on other machines, and then no others */
     bool (*takes_mail) (struct sim_world *world, const struct sim_mail *mail);
-    int voters; /* the last of the members: never lead, have no applications */
+    int arbiters; /* the last of the members */
 } sim_script;
 
 /*  How far the story has come. */

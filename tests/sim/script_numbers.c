@@ -28,7 +28,7 @@ sim_same_number (sim_world *world, const lk_lock_message *message)
         sim_host_lose (world, host);
     } else if (sim_forget_take_number (world, host)) {
         sim_begin_act (world, 1);
-        sim_host_arrive (world, host, 20);
+        sim_host_arrive (world, host, LK_NOBODY, 20);
     }
     return false;
 }

@@ -1,11 +1,10 @@
-/*  script_two.c - scripts about two hosts and a third voter
+/*  script_two.c - scripts about two hosts and an arbiter
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The third one never leads, and nobody asks for locks there: it stands for
- *  an arbiter. Two failures come one after the other, all pairs by the seed,
- *  and each time the script knows who has to be served.
+ *  Two failures come one after the other, all pairs by the seed, and each time
+ *  the script knows who has to be served.
  */
 
 #include "calm.h"
@@ -22,13 +21,13 @@
 #define LATEST_MS 39500 /* the story is over by then */
 #define FAIL(world, ...) sim_checker_fail (&(world)->checker, __VA_ARGS__)
 
-enum { ONE, TWO, THIRD };
+enum { ONE, TWO, ARBITER };
 
 /*  A host ends, or the link of two is cut. */
 static const struct {
     lk_host a, b;
-} failures[] = {{ONE, ONE}, {TWO, TWO},   {THIRD, THIRD},
-                {ONE, TWO}, {ONE, THIRD}, {TWO, THIRD}};
+} failures[] = {{ONE, ONE}, {TWO, TWO},     {ARBITER, ARBITER},
+                {ONE, TWO}, {ONE, ARBITER}, {TWO, ARBITER}};
 #define FAILURES ((int) (sizeof failures / sizeof failures[0]))
 
 /*  These are served after one: both (b), 1 or 2 alone, one of them (x), nobody
@@ -40,10 +39,10 @@ static const char after_two[FAILURES][FAILURES + 1] = {
     /*12t  links 12 1t 2t */
     " --22-", /* host 1 has ended */
     "- -1-1", /* host 2 */
-    "-- -bb", /* the third voter */
+    "-- -bb", /* the arbiter */
     "21- 21", /* hosts 1 and 2 are cut from each other */
-    "2-b2 b", /* host 1 from the third voter */
-    "-1b1b "  /* host 2 from the third voter */
+    "2-b2 b", /* host 1 from the arbiter */
+    "-1b1b "  /* host 2 from the arbiter */
 };
 
 /*  -------------------------------------------------------- the rows */
@@ -252,7 +251,7 @@ go_on_ms (const sim_world *world)
 }
 
 /*  Leases of hosts that are not served are over by then. One that only the
- *  third voter hears may lead until that has voted for the other one; where
+ *  arbiter hears may lead until that has voted for the other one; where
  *  nobody can lead, nothing is granted long before. */
 static int64_t
 stop_ms (const sim_world *world, bool grants)
@@ -404,14 +403,14 @@ sim_two_hosts (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
-/*  The same with a third voter far away. */
+/*  The same with an arbiter far away. */
 bool
 sim_two_hosts_far (sim_world *world, const lk_lock_message *message)
 {
     int64_t way_ms = 15 + (int64_t) (world->seed * 7 % 56);
 
     sim_two_hosts (world, message);
-    if ((message->from != THIRD && message->to != THIRD)
+    if ((message->from != ARBITER && message->to != ARBITER)
         || sim_network_is_cut (world, message->from, message->to)) {
         return false;
     }
@@ -431,7 +430,7 @@ sim_two_promised (sim_world *world, const lk_lock_message *message)
     sim_plot *plot = &world->plot;
     lk_host winner = world->seed % 2 ? ONE : TWO;
     lk_host loser = winner == ONE ? TWO : ONE;
-    bool vote = message->kind == LK_MSG_VOTE && message->to == THIRD;
+    bool vote = message->kind == LK_MSG_VOTE && message->to == ARBITER;
 
     look_at_decree (world);
     if (plot->act == 0 && sim_act_age (world) > 3000 && is_settled (world)) {

@@ -157,7 +157,7 @@ is_dispensable (const sim_world *world, lk_hosts set, uint8_t host)
         bool stays = is_member && i != host && !other->gone_for_good;
         members += is_member;
         left += stays;
-        eligible += stays && world->base.host[i].config.eligible;
+        eligible += stays && sim_may_lead (world, i);
     }
     return !world->host[host].gone_for_good && left > members / 2
            && eligible > 0;

@@ -103,25 +103,20 @@ draw_config (sim_world *self, lk_node_config *config)
     }
 }
 
+/*  An arbiter of a script would be the first whose turn it is, if it were no
+ *  arbiter. */
 static void
 draw_candidate (sim_world *self, uint8_t place, lk_candidate *candidate)
 {
+    bool is_first = self->options.script && sim_is_arbiter (self, place);
+
     *candidate = (lk_candidate) {
         .priority =
             sim_chance (self, 600) ? 8 : (uint8_t) sim_between (self, 1, 15),
         .random = (uint32_t) sim_between (self, 0, (1 << 28) - 1),
-        .address = {10, 0, 0, place},
+        .address = {is_first ? 9 : 10, 0, 0, place},
         .port = 7000,
         .pid = place};
-}
-
-/*  Of the members of a script, one that never leads. */
-static bool
-is_voter (const sim_world *self, uint8_t place)
-{
-    size_t voters = (size_t) self->options.script->voters;
-
-    return place < self->member_count && place + voters >= self->member_count;
 }
 
 void
@@ -153,8 +148,8 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     base->config.self = place;
     base->config.id = lk_rng_next (&self->rng) | 1;
     base->config.member = member;
-    base->config.eligible = self->options.script ? !is_voter (self, place)
-                                                 : !sim_chance (self, 120);
+    base->config.eligible = self->options.script || !sim_chance (self, 120);
+    base->config.arbiter = sim_is_arbiter (self, place);
     draw_candidate (self, place, &base->config.candidate);
     if (base->config.member) {
         base->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
@@ -162,6 +157,9 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     host->batch_ms =
         self->options.script ? -1 : (int) sim_between (self, -3, 3);
     sim_journal_draw_host (self, place);
+    if (base->config.arbiter) {
+        base->config.journal = LK_JOURNAL_OFF;
+    }
     sim_checker_facts (&self->checker, place, &base->disk, true);
     sim_post (self, up_at, SIM_EVENT_UP, place, 0);
     sim_post (self, self->now + 300, SIM_EVENT_INTRODUCE, place, 0);
@@ -191,6 +189,7 @@ draw_hosts (sim_world *self)
         self->member_count = (size_t) script->members;
         self->base.count = (size_t) script->others;
     }
+    sim_arbiters_draw (self);
     self->base.count += self->member_count;
     draw_config (self, &self->common);
     sim_journal_begin (self);
@@ -199,10 +198,10 @@ draw_hosts (sim_world *self)
                        sim_between (self, 0, 300));
     }
     for (size_t place = 0; place < self->member_count; place++) {
-        leadable |= self->base.host[place].config.eligible;
+        leadable |= sim_may_lead (self, (uint8_t) place);
     }
     if (!leadable) {
-        self->base.host[0].config.eligible = true;
+        self->base.host[sim_next_served (self, 0)].config.eligible = true;
     }
 }
 
@@ -257,23 +256,12 @@ draw_course (sim_world *self)
     }
 }
 
-/*  As bits: where they are on other machines, or never are. */
-static uint64_t
-with_applications (const sim_script *script)
-{
-    int leaders = script->members - script->voters;
-
-    return script->remotes > 0  ? 0
-           : script->voters > 0 ? (1ull << sim_app_bit (leaders, 0)) - 1
-                                : UINT64_MAX;
-}
-
 static void
 set_out (sim_world *self, const sim_options *options, uint64_t seed)
 {
     self->options = *options;
-    if (options->script) {
-        self->options.apps &= with_applications (options->script);
+    if (options->script && options->script->remotes > 0) {
+        self->options.apps = 0; /* they are on other machines */
     }
     self->seed = seed;
     self->dice_seed = seed * 0x9e3779b97f4a7c15u + 12345;

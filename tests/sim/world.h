@@ -22,6 +22,7 @@
 
 #include "ambush.h"
 #include "apps.h"
+#include "arbiter.h"
 #include "ballast.h"
 #include "calls.h"
 #include "checker.h"
@@ -146,6 +147,8 @@ typedef struct sim_world {
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
     size_t member_count;
+    lk_hosts arbiters;             /* see arbiter.h */
+    int64_t arbiter_way_ms;        /* 0: they are near */
     bool forgetful;                /* see forget.h */
     bool drains;                   /* see drain.h */
     uint64_t stops;                /* that might have been so */
@@ -260,8 +263,9 @@ bool sim_host_is_frozen (const sim_world *self, uint8_t host);
 void sim_host_crash (sim_world *self, uint8_t host, bool reboot, int64_t away);
 
 /*  A host comes that nobody knows, in `away` ms, with a number that was just
- *  found for it. */
-void sim_host_arrive (sim_world *self, uint8_t host, int64_t away);
+ *  found for it; `former`: what it was before as another one, or LK_NOBODY. */
+void sim_host_arrive (sim_world *self, uint8_t host, uint8_t former,
+                      int64_t away);
 
 /*  Ends the host, which does not come back; or comes back without its disk: as
  *  another one, for which there has to be a number. */
