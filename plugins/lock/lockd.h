@@ -14,6 +14,7 @@
  *      in/        messages -> events
  *
  *      shell.c    callbacks of a service -> events; alone it steps the core
+ *      leaving.c  told to end: others lead first
  *      effects.c  effects -> the world
  *      main.c     the process: options, then lk_service_run
  *      plugin.c   the same, hosted by a router

@@ -11,6 +11,7 @@
 
 #include "far.h"
 #include "in.h"
+#include "leaving.h"
 #include "look.h"
 #include "out.h"
 #include "quota.h"
@@ -43,6 +44,7 @@ static void
 ask_for_wake (lk_lockd *self)
 {
     int64_t when = lk_node_deadline (self->node);
+    when = earlier (when, self->leaves_at_ms);
     when = earlier (when, self->return_at_ms);
     when = earlier (when, self->resend_at_ms);
     when = earlier (when, self->alive_at_ms);
@@ -473,26 +475,21 @@ on_settle (void *context)
     self->stepped = false;
     lk_event event = {.type = LK_ON_FLUSH};
     step (self, &event);
+    lk_lockd_look_leave (self, step_more);
     ask_for_wake (self);
 }
 
-/*  What is held goes on with the service that is started next. But for good
- *  it is lost: then holders have some time to stop what they do, and shell and
- *  node go on until that is over. Without a router nobody can be told, nor give
- *  anything back. */
+/*  Shell and node go on until that is over. Without a router nobody can be
+ *  told, nor give anything back. */
 static void
 on_leave (void *context, const char *reason)
 {
     lk_lockd *self = context;
-    const bool for_good = strcmp (reason, "interrupt") == 0;
     if (!self->node || self->failed) {
         end (self, 0);
         return;
     }
-    lk_event event = {.type = for_good ? LK_ON_STOP : LK_ON_HALT};
-    self->leaving = true;
-    lk_lockd_say_stopping (self, for_good);
-    step_more (self, &event);
+    lk_lockd_leave (self, reason, step_more);
     if (!self->attached && !self->failed) {
         end (self, 0);
     }

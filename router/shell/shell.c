@@ -485,7 +485,7 @@ on_signal (void *user, int number)
         reload (self);
     } else {
         lk_farewell_begin (&self->farewell,
-                           number == SIGINT ? "interrupt" : "stop");
+                           number == SIGINT ? "interrupt" : "signal");
     }
 }
 

@@ -166,6 +166,10 @@ canary each-that-leaves-asks 1 unit/core_drain leave.c \
     's/if (find_proposer (election) == own) {/if (place >= 0) {/'
 canary leavers-split-the-votes 300 leave-two leave.c \
     's/if (find_proposer (election) == own) {/if (find_proposer (election) == own || place >= 0) {/'
+canary the-last-operation-stays-here 1 unit/core_drain stream.c \
+    's/(last || is_idle/(is_idle/'
+canary waits-for-who-cannot-be-elected 1 unit/core_drain left.c \
+    's/\n *|| !lk_able_to_elect (election, active->members)//'
 canary nothing-is-said-anew 300 leave-two proxy.c \
     's/    lk_demand_say_all_anew (proxy);\n//'
 canary nobody-else-asks 1 unit/core_drain leave.c \

@@ -282,6 +282,36 @@ START_TEST (a_stop_goes_on_when_it_has_drained)
 }
 END_TEST
 
+/*  It leads not, and there are too few for an election. */
+START_TEST (one_that_cannot_be_replaced_may_end)
+{
+    others_lead (8, FIRST, 2);
+    well = 0;
+    drain ();
+    pass (300);
+    ck_assert (!lk_node_is_drained (node));
+    heard = 0;
+    pass (1500);
+    ck_assert (lk_node_is_drained (node));
+}
+END_TEST
+
+/*  Else what it did last is nowhere when it has ended. */
+START_TEST (what_it_did_last_goes_to_all)
+{
+    const lk_event event = {.type = LK_ON_HALT, .now_ms = now_ms};
+    ask (1);
+    const size_t first = sent (LK_MSG_OPS, THIRD)->as.ops.op_count;
+    ask (2);
+    ck_assert_ptr_null (sent (LK_MSG_OPS, THIRD));
+    lk_node_step (node, &event, &effects);
+    for (lk_host host = FIRST; host <= THIRD; host += THIRD - FIRST) {
+        ck_assert_ptr_nonnull (sent (LK_MSG_OPS, host));
+        ck_assert_uint_gt (sent (LK_MSG_OPS, host)->as.ops.op_count, first);
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -300,6 +330,8 @@ main (void)
     tcase_add_test (tests, one_ahead_of_it_keeps_the_tickets);
     tcase_add_test (tests, a_stop_waits_for_it);
     tcase_add_test (tests, a_stop_goes_on_when_it_has_drained);
+    tcase_add_test (tests, one_that_cannot_be_replaced_may_end);
+    tcase_add_test (tests, what_it_did_last_goes_to_all);
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);
 }

@@ -29,7 +29,7 @@
 #define PORT_LOW 10240
 #define PORT_TRIES 1000
 #define PORT_LIMIT 32768 /* if the kernel does not tell what it gives */
-#define STOP_MS 2000     /* from TERM to KILL */
+#define STOP_MS 2000     /* from TERM to another one, and from that to KILL */
 #define POLL_MS 10
 #define PATH_SIZE 160
 #define ARGUMENTS_MAX (8 + LK_SANDBOX_HOSTS_MAX)
@@ -423,9 +423,11 @@ signal_daemon (const lk_sandbox *self, size_t host, lk_daemon daemon,
     }
 }
 
-/*  A set of daemons: one, or those of one kind on all hosts. */
+/*  A set of daemons: one, or those of one kind on all hosts. A second TERM has
+ *  them wait no more for others who might lead. */
 static void
-await_end (lk_sandbox *self, size_t first, size_t end, lk_daemon daemon)
+await_end (lk_sandbox *self, size_t first, size_t end, lk_daemon daemon,
+           int patience_ms)
 {
     struct timespec pause = {0, POLL_MS * 1000000L};
     for (int waited = 0;; waited += POLL_MS) {
@@ -433,7 +435,9 @@ await_end (lk_sandbox *self, size_t first, size_t end, lk_daemon daemon)
         for (size_t i = first; i < end; i++) {
             collect (self, i, daemon, false);
             left += self->host[i].pid[daemon] != 0;
-            if (waited >= STOP_MS) {
+            if (waited == patience_ms) {
+                signal_daemon (self, i, daemon, SIGTERM);
+            } else if (waited >= patience_ms + STOP_MS) {
                 signal_daemon (self, i, daemon, SIGKILL);
             }
         }
@@ -448,7 +452,7 @@ void
 lk_sandbox_stop (lk_sandbox *self, size_t host, lk_daemon daemon)
 {
     signal_daemon (self, host, daemon, SIGTERM);
-    await_end (self, host, host + 1, daemon);
+    await_end (self, host, host + 1, daemon, STOP_MS);
 }
 
 /*  Lock services first, so that none is left without its router. */
@@ -460,6 +464,6 @@ lk_sandbox_stop_all (lk_sandbox *self)
         for (size_t i = 0; i < self->count; i++) {
             signal_daemon (self, i, order[k], SIGTERM);
         }
-        await_end (self, 0, self->count, order[k]);
+        await_end (self, 0, self->count, order[k], 2 * POLL_MS);
     }
 }

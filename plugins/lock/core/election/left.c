@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "able.h"
 #include "election_private.h"
 #include "leave.h"
 
@@ -20,12 +21,13 @@ is_quiet (const lk_election *election)
            && lk_term_equal (core->facts.promised, term);
 }
 
-/*  All leaders in force serve; or there are none. */
+/*  All leaders in force serve; or there are none, or none can be elected. */
 static bool
 is_replaced (const lk_election *election)
 {
-    return election->core->facts.active.leader_count == 0
-           || lk_sees_leaders (election->leader);
+    const lk_decree *active = &election->core->facts.active;
+    return active->leader_count == 0 || lk_sees_leaders (election->leader)
+           || !lk_able_to_elect (election, active->members);
 }
 
 /*  Nobody can take over now. The first of the leaders that live keeps the

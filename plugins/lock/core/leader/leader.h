@@ -124,8 +124,9 @@ bool lk_hears_leader (lk_leader *lead);
 /*  -------------------------------------------------------- stream */
 
 /*  Sends what has come together: operations to those to whom nothing is under
- *  way, and what was acknowledged to other homes. */
-void lk_stream_flush (lk_leader *lead);
+ *  way, or, if nothing will be sent any more, to all; and what was acknowledged
+ *  to other homes. */
+void lk_stream_flush (lk_leader *lead, bool last);
 
 /*  A ping of that host echoes one of this very process: with the lease, what
  *  waited for it is told. */

@@ -80,14 +80,15 @@ want_all (lk_stream *self)
     self->late_ms = INT64_MAX;
 }
 
-/*  What goes takes along what nobody waits for. Protocol 9.8. */
+/*  What goes takes along what nobody waits for; the last of all goes to who has
+ *  something under way, too. Protocol 9.8. */
 static void
-send_to_idle (lk_leader *lead)
+send_ops_to_all (lk_leader *lead, bool last)
 {
     lk_stream *self = &lead->stream;
     int own = lk_leader_place (lead);
     for (int place = 0; place < lead->table.decree.leader_count; place++) {
-        if (place != own && is_idle (self, (size_t) place)
+        if (place != own && (last || is_idle (self, (size_t) place))
             && self->follower[place].acked < self->wanted) {
             send_ops (lead, (size_t) place);
         }
@@ -135,7 +136,7 @@ answer_home (lk_leader *lead, uint8_t home)
 
 /*  Who has promised more since acknowledges nothing. Protocol 9.1. */
 void
-lk_stream_flush (lk_leader *lead)
+lk_stream_flush (lk_leader *lead, bool last)
 {
     lk_stream *self = &lead->stream;
     uint8_t homes = self->unanswered;
@@ -148,13 +149,13 @@ lk_stream_flush (lk_leader *lead)
             answer_home (lead, home);
         }
     }
-    if (lead->core->now_ms >= self->late_ms) {
+    if (last || lead->core->now_ms >= self->late_ms) {
         self->unsent = true;
         want_all (self);
     }
     if (self->unsent) {
         self->unsent = false;
-        send_to_idle (lead);
+        send_ops_to_all (lead, last);
     }
 }
 

@@ -435,7 +435,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
         lk_record_run (&node->leader);
     }
     if (!event->more || node->stopped) {
-        lk_stream_flush (&node->leader);
+        lk_stream_flush (&node->leader, node->stopped);
     }
     note_readiness (node);
     if (!event->more || node->stopped || due) {
