@@ -45,7 +45,7 @@ lk_lockd_leave (lk_lockd *self, const char *reason, lk_leaving_step *step)
         drain (self, step);
         self->leaves_at_ms = INT64_MAX; /* the node ends by itself */
         step (self, &event);
-    } else if (strcmp (reason, "signal") == 0) {
+    } else if (strcmp (reason, "signal") == 0 && self->attached) {
         drain (self, step);
         lk_lockd_look_leave (self, step);
     } else {

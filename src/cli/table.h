@@ -28,6 +28,7 @@
     X (backup)                                                                 \
     X (restore)                                                                \
     X (forget)                                                                 \
+    X (leave)                                                                  \
     X (config)                                                                 \
     X (sandbox)                                                                \
     X (client)                                                                 \
@@ -104,6 +105,8 @@
        "give up after S seconds; 0: look once (default: wait for ever)")       \
     X (DURATION, "duration", SOME_SECONDS, "S", duration_ms, 0,                \
        "the lock ends S seconds after it was got")                             \
+    X (FOR, "for", SOME_SECONDS, "S", for_ms, 0,                               \
+       "it may lead again after S seconds (default: 600)")                     \
     X (SEMAPHORE, "semaphore", HOLDERS, "N", limit, 0,                         \
        "together with others, N at most at a time")                            \
     X (BOUND, "bound", HOLDERS, "N", bound, 0,                                 \
@@ -222,6 +225,7 @@
     X (ONCE, "once", FLAG, "", once, false, "print the table and return")      \
     X (FULL, "full", FLAG, "", full, false,                                    \
        "and all members are there, and as many lead as can")                   \
+    X (UNDO, "undo", FLAG, "", undo, false, "it may lead again")               \
     X (FIRST, "first", FLAG, "", first, false,                                 \
        "the first and only host of a new cluster")                             \
     X (JOIN, "join", FLAG, "", join, false,                                    \

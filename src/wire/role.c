@@ -59,6 +59,7 @@ static const struct {
     {"router", "UNREGISTER", "", LK_ROLE_OBSERVER},
     {"lock", "LOCK", "", LK_ROLE_USER},
     {"lock", "LOCKCHECK", "", LK_ROLE_OBSERVER},
+    {"lock", "LOCKDRAIN", "", LK_ROLE_ADMIN},
     {"lock", "LOCKGOODBYE", "", LK_ROLE_OBSERVER},
     {"lock", "LOCKHISTORY", "", LK_ROLE_OBSERVER},
     {"lock", "LOCKLEASE", "", LK_ROLE_OBSERVER},

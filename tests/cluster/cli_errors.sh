@@ -335,6 +335,8 @@ says_it 1 "cannot add '...': no lock service of that name is heard" \
 says_it 1 "cannot remove '...': there is no member of that name" \
     cluster remove h9
 
+says_it 125 "the lock service of host '...' does not answer that: ..." leave h9
+
 #   ------------------------------------------------------------ restored
 
 says_it 125 "cannot open '...': no such file or directory" restore "$work/none"
@@ -729,6 +731,8 @@ it_says 124 'locks cannot be had after ... s: ...' \
 it_says 124 'the cluster is not full after ... s: ...' \
     "$lockkeeper" wait-ready --full --timeout 0.2
 says_it 124 "did not ... '...' in time: ..." cluster remove h3 --wait 1
+says_it 1 'it cannot leave: ...' leave
+says_it 124 "host '...' still leads after ... s" leave --force --wait 0.2
 #   As a home, h1 may answer while its lease holds.
 check 'its lease is over' await \
     says 124 "did not check 'x' in time" on h1 check x 1 --wait 0.2

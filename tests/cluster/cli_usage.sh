@@ -14,7 +14,7 @@ check '--version' says 0 'lockkeeper 0.' "$lockkeeper" --version
 check 'help lists the verbs' says 0 'sandbox' "$lockkeeper" help
 check 'no verb: help' says 0 'sandbox' "$lockkeeper"
 for verb in run lock unlock check acquire release status list show watch top \
-    wait-ready init cluster forget sandbox decode; do
+    wait-ready init cluster forget leave sandbox decode; do
     check "help $verb" says 0 "usage: lockkeeper $verb" \
         "$lockkeeper" help "$verb"
     check "$verb --help" says 0 "usage: lockkeeper $verb" \

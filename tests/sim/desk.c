@@ -8,6 +8,7 @@
 
 #include "audit.h"
 #include "client/queues.h"
+#include "draining.h"
 #include "edits.h"
 #include "in.h"
 #include "lib/settings_text.h"
@@ -225,6 +226,17 @@ lk_lockd_ask_members (lk_lockd *self, const lk_message *request,
                       lk_event *event)
 {
     (void) self;
+    (void) event;
+    LK_ASSERT (!request);
+    return false;
+}
+
+bool
+lk_lockd_ask_drain (lk_lockd *self, const lk_message *request,
+                    const lk_view *view, lk_event *event)
+{
+    (void) self;
+    (void) view;
     (void) event;
     LK_ASSERT (!request);
     return false;

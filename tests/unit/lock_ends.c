@@ -279,9 +279,53 @@ START_TEST (stops_for_the_next_one)
 {
     ask ("a@h1", 4, "o");
     node.stopped = true;
-    lk_lockd_service.leave (&lockd, "signal");
+    lk_lockd_service.leave (&lockd, "stop");
     last_event (LK_ON_HALT);
     has_ended ();
+}
+END_TEST
+
+START_TEST (stops_when_others_lead)
+{
+    lk_lockd_service.leave (&lockd, "signal");
+    ck_assert (last_event (LK_ON_DRAIN)->add);
+    ck_assert_int_eq (last_event (LK_ON_DRAIN)->until_ms, bus.now_ms + 10000);
+    ask ("a@h1", 4, "o"); /* it serves on */
+    lk_lockd_service.settle (&lockd);
+    last_event (LK_ON_LOCK);
+    node.drained = true;
+    tick ();
+    last_event (LK_ON_HALT);
+    has_ended ();
+}
+END_TEST
+
+START_TEST (stops_when_nobody_comes_to_lead)
+{
+    lk_lockd_service.leave (&lockd, "signal");
+    bus.now_ms += 9999;
+    tick ();
+    last_event (LK_ON_TICK);
+    bus.now_ms++;
+    tick ();
+    last_event (LK_ON_HALT);
+    has_ended ();
+}
+END_TEST
+
+START_TEST (stops_at_once_if_it_leads_not)
+{
+    node.drained = true;
+    lk_lockd_service.leave (&lockd, "signal");
+    last_event (LK_ON_HALT);
+}
+END_TEST
+
+START_TEST (stops_for_good_and_drains)
+{
+    lk_lockd_service.leave (&lockd, "interrupt");
+    last_event (LK_ON_STOP);
+    ck_assert (node.drains);
 }
 END_TEST
 
@@ -333,6 +377,10 @@ main (void)
         stops_in_order,
         stops_when_holders_have,
         stops_for_the_next_one,
+        stops_when_others_lead,
+        stops_when_nobody_comes_to_lead,
+        stops_at_once_if_it_leads_not,
+        stops_for_good_and_drains,
         stops_at_once_without_a_router,
         stops_at_once_when_the_router_is_lost,
         stops_at_once_when_told_twice,

@@ -75,6 +75,9 @@ struct lk_node {
     lk_effect done[16];
     lk_node_status status;
     bool stopped;
+    bool drains;  /* was told to, ... */
+    bool drained; /* ... and may end */
+    bool stays;   /* nobody else may lead */
     size_t tickets;
     const lk_ticket *ticket; /* these, else some */
     lk_hosts in_grace;       /* whose durations are over ... */
@@ -110,12 +113,6 @@ void
 lk_node_destroy (lk_node **self_p)
 {
     *self_p = NULL;
-}
-
-bool
-lk_node_may_lead (const lk_node *self)
-{
-    return self->config.eligible;
 }
 
 static inline fake_request *
@@ -215,6 +212,10 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
     lk_event *noted = &self->event[self->count++];
     *noted = *event;
     keep_names (&noted->request);
+    if (event->type == LK_ON_DRAIN) {
+        self->drains = event->add;
+    }
+    self->stopped |= event->type == LK_ON_HALT;
     if (event->settings.data) { /* so are they */
         ck_assert_uint_lt (event->settings.size, sizeof self->text);
         memcpy (self->text, event->settings.data, event->settings.size);
@@ -235,6 +236,24 @@ bool
 lk_node_is_stopped (const lk_node *self)
 {
     return self->stopped;
+}
+
+bool
+lk_node_is_drained (const lk_node *self)
+{
+    return self->drained;
+}
+
+bool
+lk_node_may_leave (const lk_node *self)
+{
+    return !self->stays;
+}
+
+bool
+lk_node_may_lead (const lk_node *self)
+{
+    return self->config.eligible && !self->drains;
 }
 
 int64_t

@@ -9,6 +9,7 @@
  *      edits.c           LOCKSETTINGS: the cluster's settings, and changes
  *      edit_rules.c      which of these are not taken
  *      recover.c         LOCKRECOVER: the cluster begins anew
+ *      draining.c        LOCKDRAIN: others are to lead
  *      joining.c         this host becomes one by itself
  *      far.c             applications on other machines, their registrations
  *      host_keys.c       HOSTKEYS and CLIENTKEYS, for the router and from it

@@ -9,6 +9,7 @@
  */
 
 #include "audit.h"
+#include "draining.h"
 #include "edits.h"
 #include "far.h"
 #include "in.h"
@@ -296,6 +297,7 @@ static bool
 is_for_hosts (const lk_message *message, const lk_view *view)
 {
     return lk_message_is (message, "LOCKRECOVER")
+           || lk_message_is (message, "LOCKDRAIN")
            || (view->who.role < LK_ROLE_ADMIN
                && (lk_message_is (message, "LOCKSETTINGS")
                    || changes_members (message)));
@@ -339,6 +341,9 @@ answer (lk_lockd *self, const lk_message *message, const lk_view *view,
         asked->tell (self, message, view);
         return false;
     }
+    if (lk_message_is (message, "LOCKDRAIN")) {
+        return lk_lockd_ask_drain (self, message, view, &input->event);
+    }
     if (changes_members (message)) {
         lk_lockd_audit_members (self, message, view);
     } else {
@@ -360,6 +365,7 @@ is_known (const lk_message *message)
 {
     return find_question (message) || lk_message_is (message, "LOCKMEMBERS")
            || lk_message_is (message, "LOCKSETTINGS")
+           || lk_message_is (message, "LOCKDRAIN")
            || lk_message_is (message, "LOCKRECOVER");
 }
 

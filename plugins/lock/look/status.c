@@ -180,7 +180,11 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
     lk_message_set_number (message, "since_ms",
                            lk_lockd_ready_for (self, status.ready));
     lk_message_set_flag (message, "leads", status.leads);
-    lk_message_set_flag (message, "may_lead", self->eligible);
+    const bool may_lead = lk_node_may_lead (self->node);
+    lk_message_set_flag (message, "may_lead", may_lead);
+    if (self->eligible && !may_lead) {
+        lk_message_set_flag (message, "draining", true);
+    }
     lk_message_set_number (message, "leaders_max", self->options.leaders_max);
     lk_message_set_text (message, "phase", status.phase);
     write_decree (self, message, decree);

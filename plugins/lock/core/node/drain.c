@@ -9,6 +9,7 @@
 
 #include "drain.h"
 
+#include "leave.h"
 #include "node_private.h"
 
 static void
@@ -49,6 +50,15 @@ lk_node_is_drained (const lk_node *node)
 {
     return lk_core_is_draining (&node->core)
            && lk_election_has_left (&node->election);
+}
+
+bool
+lk_node_may_leave (const lk_node *node)
+{
+    return lk_decree_place (&node->core.in_force, node->core.config.self) < 0
+           || node->core.in_force.members
+                  == LK_HOST_BIT (node->core.config.self)
+           || lk_leave_is_possible (&node->election);
 }
 
 bool

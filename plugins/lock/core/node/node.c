@@ -409,6 +409,7 @@ void
 lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
 {
     lk_outlet *outlet = &node->core.outlet;
+    const bool was_stopped = node->stopped;
     LK_ASSERT (event->now_ms >= node->core.now_ms);
     bool due = is_timed (event->type) || event->now_ms >= node->deadline_ms;
     lk_outlet_reset (outlet);
@@ -435,7 +436,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
         lk_record_run (&node->leader);
     }
     if (!event->more || node->stopped) {
-        lk_stream_flush (&node->leader, node->stopped);
+        lk_stream_flush (&node->leader, node->stopped && !was_stopped);
     }
     note_readiness (node);
     if (!event->more || node->stopped || due) {

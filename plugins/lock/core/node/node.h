@@ -44,6 +44,9 @@ bool lk_node_is_stopped (const lk_node *self);
  *  the tickets. False while it does not drain. */
 bool lk_node_is_drained (const lk_node *self);
 
+/*  Whether it leads not, or others could lead in its place now. */
+bool lk_node_may_leave (const lk_node *self);
+
 /*  Whether it may lead: what LOCKSTARTED says. */
 bool lk_node_may_lead (const lk_node *self);
 

@@ -1,0 +1,16 @@
+/*  draining.h - LOCKDRAIN: this lock service leads no more, or may again
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_DRAINING_H
+#define LK_DRAINING_H
+
+#include "keep.h"
+
+/*  Answers it as of now; true: give the core the event. */
+bool lk_lockd_ask_drain (lk_lockd *self, const lk_message *message,
+                         const lk_view *view, lk_event *event);
+
+#endif
