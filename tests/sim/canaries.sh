@@ -170,6 +170,8 @@ canary the-last-operation-stays-here 1 unit/core_drain stream.c \
     's/(last || is_idle/(is_idle/'
 canary waits-for-who-cannot-be-elected 1 unit/core_drain left.c \
     's/\n *|| !lk_able_to_elect (election, active->members)//'
+canary waits-after-a-leader-is-back 1 unit/core_proxy node.c \
+    's/lk_decree_place (&node->core\.in_force, message->from) >= 0/0/'
 canary nothing-is-said-anew 300 leave-two proxy.c \
     's/    lk_demand_say_all_anew (proxy);\n//'
 canary nobody-else-asks 1 unit/core_drain leave.c \

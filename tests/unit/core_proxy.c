@@ -23,6 +23,19 @@ START_TEST (a_grant)
 }
 END_TEST
 
+/*  A router was restarted in between, and what was said may be lost. */
+START_TEST (said_again_to_a_leader_that_is_back)
+{
+    lk_lock_message message = message_of (LK_MSG_STARTED, term_of (0, 0));
+    message.as.started = (lk_msg_started) {.eligible = true, .answer = true};
+    ask (1);
+    give (4, &message);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_LOCK));
+    give (1, &message);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+}
+END_TEST
+
 START_TEST (grants_for_others)
 {
     ask (1);
@@ -636,6 +649,7 @@ main (void)
     TCase *tests = tcase_create ("proxy");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, a_grant);
+    tcase_add_test (tests, said_again_to_a_leader_that_is_back);
     tcase_add_test (tests, grants_for_others);
     tcase_add_test (tests, a_grant_of_an_older_term);
     tcase_add_test (tests, a_grant_as_of_too_long_ago);

@@ -92,6 +92,9 @@ on_started (lk_node *node, const lk_lock_message *message)
         };
         lk_out_send (&node->core, answer, message->from);
     }
+    if (lk_decree_place (&node->core.in_force, message->from) >= 0) {
+        lk_proxy_leader_is_back (&node->proxy);
+    }
 }
 
 static void

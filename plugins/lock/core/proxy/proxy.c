@@ -198,6 +198,14 @@ lk_proxy_new_decree (lk_proxy *proxy)
     lk_proxy_run (proxy);
 }
 
+/*  protocol 9.11 */
+void
+lk_proxy_leader_is_back (lk_proxy *proxy)
+{
+    lk_demand_say_all_anew (proxy);
+    lk_proxy_run (proxy);
+}
+
 /*  -------------------------------------------------------- time */
 
 void

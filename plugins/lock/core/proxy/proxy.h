@@ -51,6 +51,9 @@ void lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at);
 /*  Another decree is in force. */
 void lk_proxy_new_decree (lk_proxy *proxy);
 
+/*  A leader can be reached again: what was said to it meanwhile may be lost. */
+void lk_proxy_leader_is_back (lk_proxy *proxy);
+
 /*  Begins to leave: all applications are told that their locks are gone, and
  *  nobody is served any more. What they held stays theirs until they say
  *  UNLOCK, or a quarter of a host lease is over: who has to stop what it does
