@@ -95,6 +95,11 @@ ready_again () {
     on "$1" wait-ready --full --timeout 60 && all_full
 }
 
+#   leave HOST DAEMON: a lock service does so by itself.
+leave () {
+    [ "$2" = lockd ] || on "$1" leave
+}
+
 #   roll HOST DAEMON
 # shellcheck disable=SC2046,SC2207
 roll () {
@@ -103,8 +108,10 @@ roll () {
         [ "$other" = "$host" ] || others+=($(objects_of "$other"))
     done
     from=$("$history" now)
+    check "$host: others lead ahead of that" leave "$host" "$daemon"
     check "$host: its $daemon is restarted" restart "$host" "$daemon"
     check "$host: locks can be had" on "$host" wait-ready --timeout 60
+    check "$host: it may lead again" on "$host" leave --undo
     check "$host: locks are had, there and elsewhere" await go_on \
         "$("$history" now)" $(objects_of "$host") "${others[@]}"
     own=$(longest_pause "$from" $(objects_of "$host"))
