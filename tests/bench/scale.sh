@@ -8,14 +8,15 @@
 #   a client on h1 holds some of them. Resident memory of each for a name
 #   beyond its bytes: scale.rss.leader of a leader that does not ask,
 #   scale.rss.asking of h1's lock service, which leads, too. A leader that does
-#   not ask ends: scale.gap, what h1 sees of the takeover. The client ends:
-#   scale.dead, until none of its locks is left.
+#   not ask is stopped and goes on: scale.fill, what h1 sees until it leads
+#   again. It ends: scale.gap, of the takeover. The client ends: scale.dead,
+#   until none of its locks is left. HELD: so many names.
 
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 name_size=17
-held=$(many 50000 2000)
+held=${HELD:-$(many 50000 2000)}
 
 read -ra sizes <<<"$(many '10000 100000 1000000' 10000)"
 on_near "$BUILD/tests/bench/scale" "${sizes[@]}" || exit 1
@@ -49,10 +50,18 @@ on h1 on_near "$BUILD/tests/bench/held" \
     <"$work/orders" >"$work/says" &
 children=($!)
 exec 7>"$work/orders" 8<"$work/says"
-read -r -t 30 -u 8 _ took || die 'not all could be held'
+read -r -t 200 -u 8 _ took || die 'not all could be held'
 figure scale.bus.ops "$(awk "BEGIN { print $held * 1000 / $took }")" /s
 figure scale.rss.leader "$(each "$before" "$(rss h2)")" bytes
 figure scale.rss.asking "$(each "$before_asking" "$(rss h1)")" bytes
+echo "gap $(pid_of h3 lockd) 19 2000" >&7
+read -r -t 30 -u 8 _ gap || die 'no locks after a leader was stopped'
+remark "a leader is stopped: $gap ms"
+leaders_are 3 && die 'a stopped leader leads'
+echo "gap $(pid_of h3 lockd) 18 6000" >&7
+read -r -t 30 -u 8 _ gap || die 'no locks after it went on'
+within 15 leaders_are 3 || die 'it does not lead again'
+figure scale.fill "$gap" ms
 echo "gap $(pid_of h3 lockd) 9 1500" >&7
 read -r -t 30 -u 8 _ gap || die 'no locks after the takeover'
 figure scale.gap "$gap" ms

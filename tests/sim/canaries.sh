@@ -200,9 +200,13 @@ canary takes-any-offer 60 storm transfer.c \
 canary first-chunk-only 10 many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < count;/chunk->more = false;/'
 canary equal-without-the-end 100 storm delta.c \
-    's/!is_as_offered (election)/0/; s/lk_slices_count (&wrong) > 0/0/' \
+    's/!is_as_offered (self, former)/0/; s/lk_slices_count (&wrong) > 0/0/' \
     slices.c \
     's/if (lk_slices_has (&self->slices, self->next)) {/if (lk_slices_has (\&self->slices, self->next) \&\& self->next % 2) {/'
+canary a-copy-holds 20 unit/core_offer doorway.c \
+    's/= lk_leader_decree (election->leader)->term,/= lk_leader_former (election->leader) ? lk_leader_former (election->leader)->decree.term : lk_leader_decree (election->leader)->term,/'
+canary a-copy-needs-nobody 20 unit/core_offer leader/forget.c \
+    's/ | lk_table_hosts (&lead->copy)//'
 canary old-table-in-pieces 20 unit/core_offer transfer.c \
     's/lk_transfer_take (election, &self->staging, chunk);/&\n    if (chunk->onto) {\n        lk_transfer_take (election, lk_leader_table (election->leader), chunk);\n    }/'
 canary stale-slices-stay 20 unit/core_slices slices.c \

@@ -394,6 +394,74 @@ START_TEST (a_table_of_a_reclaim_is_no_help)
 }
 END_TEST
 
+/*  It led term 7, and others lead term 8. */
+static void
+lead_no_more (void)
+{
+    have_former (5);
+    const lk_decree others = decree_of (term_of (8, 2), MEMBERS, 2, 3, 4);
+    give_decree (2, LK_MSG_READY, &others);
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
+    next = decree_of (term_of (9, PROPOSER), MEMBERS, 2, 0, 3);
+    offer_others (1);
+}
+
+/*  And it holds nothing. */
+START_TEST (a_copy_of_what_it_had_is_enough)
+{
+    lk_check_no_more ();
+    lead_no_more ();
+    give_vote (9);
+    const lk_holds holds = sent (LK_MSG_VOTED, 2)->as.voted.holds;
+    ck_assert (lk_term_is_zero (holds.term));
+    ck_assert_uint_eq (holds.length, 0);
+    next.term = term_of (10, PROPOSER);
+    ck_assert (give_sums (OFFER)->as.filled.has_lacks);
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
+    ck_assert_ptr_nonnull (fill_onto (OFFER, 3, 2, 0));
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+    ck_assert (lk_term_equal (lk_node_table (node)->decree.term, next.term));
+    ck_assert_ptr_eq (lk_leader_former (lk_node_leader (node)),
+                      lk_node_table (node));
+}
+END_TEST
+
+START_TEST (a_copy_goes_after_a_minute)
+{
+    lead_no_more ();
+    wait_ms (59000);
+    ck_assert_ptr_nonnull (lk_leader_former (lk_node_leader (node)));
+    wait_ms (1500);
+    ck_assert_ptr_null (lk_leader_former (lk_node_leader (node)));
+    ck_assert (!give_sums (OFFER)->as.filled.has_lacks);
+}
+END_TEST
+
+START_TEST (a_copy_that_is_wrong_goes)
+{
+    lead_no_more ();
+    lk_lock_message alert = message_of (LK_MSG_ALERT, former.term);
+    alert.as.alert = (lk_msg_alert) {.incarnation = 1, .number = 1, .host = 3};
+    give (2, &alert);
+    ck_assert_ptr_nonnull (lk_leader_former (lk_node_leader (node)));
+    alert.as.alert.number = 2;
+    alert.as.alert.host = 0;
+    give (2, &alert);
+    ck_assert_ptr_null (lk_leader_former (lk_node_leader (node)));
+}
+END_TEST
+
+/*  Its tickets name hosts by numbers. */
+START_TEST (a_copy_needs_its_hosts)
+{
+    lead_no_more ();
+    ck_assert (lk_hosts_has (lk_leader_needs (lk_node_leader (node)), 1));
+    wait_ms (61000);
+    ck_assert_ptr_null (lk_leader_former (lk_node_leader (node)));
+    ck_assert (!lk_hosts_has (lk_leader_needs (lk_node_leader (node)), 1));
+}
+END_TEST
+
 int
 main (void)
 {
@@ -413,5 +481,9 @@ main (void)
     tcase_add_test (tests, something_else_came);
     tcase_add_test (tests, a_ticket_that_is_there_twice);
     tcase_add_test (tests, a_table_of_a_reclaim_is_no_help);
+    tcase_add_test (tests, a_copy_of_what_it_had_is_enough);
+    tcase_add_test (tests, a_copy_goes_after_a_minute);
+    tcase_add_test (tests, a_copy_that_is_wrong_goes);
+    tcase_add_test (tests, a_copy_needs_its_hosts);
     return run_tests ("core_offer", tests);
 }

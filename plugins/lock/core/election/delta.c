@@ -10,16 +10,6 @@
 
 #include <string.h>
 
-/*  One from a journal does not count, nor one that waits for reports.
- *  Protocol 9.6. */
-static bool
-is_help (const lk_election *election)
-{
-    const lk_table *table = lk_leader_table (election->leader);
-    return lk_table_is_filled (table) && table->reclaim == 0
-           && !lk_leader_is_sealed (election->leader);
-}
-
 static bool
 is_of (const lk_delta *self, lk_term term, uint64_t offer)
 {
@@ -33,12 +23,13 @@ lk_delta_compare (lk_election *election, const lk_lock_message *offer,
 {
     lk_delta *self = &election->doorway.delta;
     const lk_msg_chunk *chunk = &offer->as.chunk;
-    if (!chunk->sums || !is_help (election)
+    /*  One from a journal does not count, nor one that waits for reports. */
+    const lk_table *former = lk_leader_former (election->leader);
+    if (!chunk->sums || !former
         || (is_of (self, offer->term, chunk->offer) && self->failed)) {
         return;
     }
-    const lk_slices lacks =
-        lk_slices_lacking (lk_leader_table (election->leader), chunk->sums);
+    const lk_slices lacks = lk_slices_lacking (former, chunk->sums);
     if (lk_slices_count (&lacks) > LK_LACKS_MAX) {
         return;
     }
@@ -70,13 +61,11 @@ lk_delta_has_failed (const lk_election *election, const lk_lock_message *chunk)
 /*  Whether each slice is as it was offered: those that lack, here beside the
  *  table, the others in it. */
 static bool
-is_as_offered (lk_election *election)
+is_as_offered (const lk_doorway *self, const lk_table *former)
 {
-    const lk_doorway *self = &election->doorway;
     const lk_delta *delta = &self->delta;
     const lk_slices staged = lk_slices_lacking (&self->staging, delta->sums);
-    const lk_slices own =
-        lk_slices_lacking (lk_leader_table (election->leader), delta->sums);
+    const lk_slices own = lk_slices_lacking (former, delta->sums);
     for (size_t i = 0; i < LK_TABLE_SLICES; i++) {
         const bool lacks = lk_slices_has (&delta->lacks, i);
         if (lk_slices_has (lacks ? &staged : &own, i)) {
@@ -100,14 +89,14 @@ lk_delta_install (lk_election *election, const lk_msg_chunk *last)
 {
     lk_doorway *self = &election->doorway;
     const lk_delta *delta = &self->delta;
-    if (last->reclaim != 0 || !is_help (election)
-        || !is_as_offered (election)) {
+    lk_table *former = lk_leader_former (election->leader);
+    if (last->reclaim != 0 || !former || !is_as_offered (self, former)) {
         give_up (self);
         return;
     }
     lk_table table;
     lk_table_init (&table);
-    lk_table_move (&table, lk_leader_table (election->leader));
+    lk_table_move (&table, former);
     lk_slices_replace (&table, &delta->lacks, &self->staging,
                        election->core->now_ms);
     const lk_slices wrong = lk_slices_lacking (&table, delta->sums);

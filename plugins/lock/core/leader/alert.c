@@ -32,6 +32,10 @@ take (lk_leader *lead, const lk_lock_message *message)
         && lk_term_equal (lead->table.decree.term, message->term)) {
         drop_table (lead);
     }
+    if (alert->host == lead->core->config.self
+        && lk_term_equal (lead->copy.decree.term, message->term)) {
+        lk_copy_drop (lead);
+    }
 }
 
 /*  True if it was taken before. */

@@ -56,6 +56,9 @@ lk_leader_check (const lk_leader *lead, bool all)
 {
     const lk_decree *decree = &lead->table.decree;
     lk_table_check (&lead->table, all);
+    lk_table_check (&lead->copy, all);
+    LK_ASSERT (!lk_table_is_filled (&lead->copy)
+               || !lk_table_is_filled (&lead->table));
     LK_ASSERT (lead->place
                == lk_decree_place (decree, lead->core->config.self));
     LK_ASSERT ((lead->place >= 0) == lk_table_is_filled (&lead->table));

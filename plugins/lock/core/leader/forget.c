@@ -69,8 +69,9 @@ condemned (const lk_leader *lead)
 lk_hosts
 lk_leader_needs (const lk_leader *lead)
 {
-    return lk_table_hosts (&lead->table) | named_by_stream (&lead->stream)
-           | named_by_alerts (lead) | condemned (lead);
+    return lk_table_hosts (&lead->table) | lk_table_hosts (&lead->copy)
+           | named_by_stream (&lead->stream) | named_by_alerts (lead)
+           | condemned (lead);
 }
 
 /*  The next one under that number begins with the same session and serials. */
@@ -110,6 +111,7 @@ void
 lk_leader_forget (lk_leader *lead, lk_host host)
 {
     lk_table_forget (&lead->table, host);
+    lk_table_forget (&lead->copy, host);
     forget_requests (&lead->home, host);
     forget_alerts (&lead->alerts, host);
 }

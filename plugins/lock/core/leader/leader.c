@@ -44,6 +44,7 @@ lk_leader_init (lk_leader *lead, lk_core *core)
     memset (lead, 0, sizeof *lead);
     lead->core = core;
     lk_table_init (&lead->table);
+    lk_table_init (&lead->copy);
     lead->place = -1;
     lk_stream_init (&lead->stream);
     lk_shortcut_init (&lead->shortcut);
@@ -58,6 +59,7 @@ lk_leader_clear (lk_leader *lead)
     lk_stream_clear (&lead->stream);
     lk_shortcut_clear (&lead->shortcut);
     lk_table_clear (&lead->table);
+    lk_copy_drop (lead);
 }
 
 const lk_decree *
@@ -88,6 +90,9 @@ void
 lk_leader_install (lk_leader *lead, lk_table *table, lk_table_source source)
 {
     lk_table_move (&lead->table, table);
+    if (lk_table_is_filled (&lead->table)) {
+        lk_copy_drop (lead);
+    }
     lead->place =
         lk_decree_place (&lead->table.decree, lead->core->config.self);
     lead->ready = false;
@@ -118,6 +123,7 @@ lk_leader_drop_old (lk_leader *lead)
         && lk_decree_place (decree, lead->core->config.self) < 0) {
         lk_table none;
         lk_table_init (&none);
+        lk_copy_keep (lead);
         lk_leader_install (lead, &none, LK_TABLE_NEW);
     }
 }

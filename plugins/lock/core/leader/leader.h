@@ -47,6 +47,14 @@ void lk_leader_say_loaded (lk_leader *lead);
  *  force, and others lead. */
 void lk_leader_drop_old (lk_leader *lead);
 
+/*  A table that differs little, mostly, from what another leader has: the own
+ *  one, or a copy of what it was while this host led; lent as the own one is.
+ *  NULL: there is none. */
+lk_table *lk_leader_former (lk_leader *lead);
+
+/*  Drops that copy when its time is over. */
+void lk_copy_run (lk_leader *lead);
+
 /*  That decree is in force, somebody who knows says: serve, if it is ours. */
 void lk_leader_ready (lk_leader *lead, lk_term term);
 

@@ -38,7 +38,14 @@ struct lk_leader {
     lk_shortcut shortcut;
     lk_home home;
     lk_alerts alerts;
+    lk_table copy; /* a former table, while there is none: copy.c */
+    int64_t copy_until_ms;
 };
+
+/*  The own table, which is to go, is the copy from now on; that is of no use
+ *  any more. */
+void lk_copy_keep (lk_leader *lead);
+void lk_copy_drop (lk_leader *lead);
 
 /*  Since when its duration, if it has one, counts. */
 int64_t lk_home_granted (const lk_leader *lead, lk_entry *entry);

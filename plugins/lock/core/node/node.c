@@ -343,6 +343,7 @@ let_time_pass (lk_node *node)
         lk_home_run (&node->leader);
         lk_proxy_run (&node->proxy);
         lk_alert_run (&node->leader);
+        lk_copy_run (&node->leader);
     } else if (lk_proxy_is_behind (&node->proxy)) {
         lk_proxy_run (&node->proxy);
     }
