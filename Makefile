@@ -128,13 +128,14 @@ benches := $(call bin,$(bench_src))
 peers := $(addprefix $(B)/tests/bench/peers/,lockkeeper etcd zookeeper redis \
 	postgresql)
 simulator := $(B)/tests/sim/sim
+ways := $(B)/tests/sim/ways/ways
 
 #   ------------------------------------------------------------ targets
 
 all: $(libraries) $(programs) $(plugins) $(examples)
 
 tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(hooked) $(simulator) \
-	$(benches)
+	$(ways) $(benches)
 unit-tests: $(unit_tests)
 
 help:
@@ -149,6 +150,7 @@ help:
 	@echo 'make check-style, check-man, check-commit, format-check, format, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
+	@echo 'make ways-long SEED=n S=m   routers and a network that fails'
 	@echo 'make sim-coverage        branches of the core that it takes'
 	@echo 'make walk                which functions one LOCK enters, and where'
 	@echo 'make canaries            the simulator against planted mistakes'
@@ -249,6 +251,10 @@ core-tests: $(filter $(B)/tests/unit/core_% $(B)/tests/unit/lock_%,$(unit_tests)
 sim-long: $(simulator)
 	$(simulator) --seed $(SEED) --steps $(or $(STEPS),10000000000) \
 	--jobs $(jobs) --progress 60 --keep-going
+
+#   Routers, for S seconds of the processor's time, from SEED on.
+ways-long: $(ways)
+	$(ways) --seed $(SEED) --seconds $(or $(S),3600) --keep-going
 
 #   Which functions one LOCK enters, process by process; TIMES=n walks, and
 #   PAGE=man/lockkeeper-internals.7 puts it there.
@@ -520,6 +526,11 @@ $(simulator): $(sim_obj)
 	@echo $^ >$(@D)/objects
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DEPS_LIBS) -lm
 
+#   That of routers, and of the network between them.
+$(ways): $(call obj,$(wildcard tests/sim/ways/*.c)) $(router_lib) $(people_lib) \
+		$(static_lib)
+	$(call link,$(SODIUM_LIBS))
+
 #   A second one, with a hash that most names share.
 $(lastword $(hooked)): $(sim_obj) $(B)/tests/hooks/weak_hash.o
 	@mkdir -p $(@D)
@@ -538,7 +549,8 @@ endif
 #   ------------------------------------------------------------ style
 
 c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router/* \
-	plugins/* $(lock)/* $(core)/* tests/* tests/bench/peers examples))
+	plugins/* $(lock)/* $(core)/* tests/* tests/bench/peers tests/sim/ways \
+	examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)
 CLANG_TIDY ?= $(firstword $(shell which clang-tidy-14 clang-tidy) clang-tidy)
@@ -611,7 +623,7 @@ clean:
 .FORCE:
 .PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long check-far \
 	check-fast check-style check-man check-commit check-clones check-bare \
-	sim sim-coverage sim-long walk canaries \
+	sim sim-coverage sim-long ways-long walk canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:

@@ -447,6 +447,8 @@ simulator () {
         job working sim "sim/$script" "$sim" --script "$script" \
             --seed "$seed" --runs 120 --jobs "$slots"
     done
+    job working sim sim/ways "$BUILD/tests/sim/ways/ways" --seed "$seed" \
+        --runs 60
     job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
 }
