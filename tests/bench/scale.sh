@@ -58,7 +58,7 @@ echo "gap $(pid_of h3 lockd) 19 2000" >&7
 read -r -t 30 -u 8 _ gap || die 'no locks after a leader was stopped'
 remark "a leader is stopped: $gap ms"
 leaders_are 3 && die 'a stopped leader leads'
-echo "gap $(pid_of h3 lockd) 18 6000" >&7
+echo "gap $(pid_of h3 lockd) 18 9000" >&7
 read -r -t 30 -u 8 _ gap || die 'no locks after it went on'
 within 15 leaders_are 3 || die 'it does not lead again'
 figure scale.fill "$gap" ms
