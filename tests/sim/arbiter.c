@@ -37,7 +37,7 @@ draw (sim_world *world)
     const bool far = sim_chance (world, FAR);
     const int64_t first = sim_between (world, 0, 1 << 20);
     const int64_t second = sim_between (world, 0, 1 << 20);
-    const int64_t way_ms = sim_between (world, 15, 75);
+    const int64_t way = sim_between (world, 20, 120);
     size_t count;
 
     if (two_hosts && world->options.members == 0) {
@@ -53,7 +53,7 @@ draw (sim_world *world)
         world->arbiters |= LK_HOST_BIT ((size_t) second % count);
     }
     if (far && sim_fault_happens (world, SIM_FAULT_FAR_ARBITER)) {
-        world->arbiter_way_ms = way_ms;
+        world->arbiter_way = way;
     }
 }
 
@@ -63,7 +63,7 @@ sim_arbiters_draw (sim_world *world)
     lk_rng former = sim_dice_take (world, SIM_DIE_ARBITERS, 0);
 
     world->arbiters = 0;
-    world->arbiter_way_ms = 0;
+    world->arbiter_way = 0;
     if (world->options.script) {
         world->arbiters = of_script (world);
     } else {
@@ -117,7 +117,7 @@ int64_t
 sim_arbiters_way_ms (const sim_world *world, uint8_t from, uint8_t to)
 {
     return sim_is_arbiter (world, from) || sim_is_arbiter (world, to)
-               ? world->arbiter_way_ms
+               ? world->arbiter_way * world->common.leader_lease_ms / 1000
                : 0;
 }
 

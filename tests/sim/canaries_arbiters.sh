@@ -28,3 +28,9 @@ canary alert-to-an-arbiter 1 unit/core_alert alert.c \
     's/& ~lead->core->arbiters//; s/raised->unaware &= ~lead->core->arbiters;//'
 canary forgotten-and-an-arbiter 1 unit/core_arbiter peer.c \
     's/core->arbiters &= ~LK_HOST_BIT (host);//'
+canary no-time-for-a-far-agreement 1 unit/core_election date.c \
+    's/return far_ms > AGREEMENT_MS ? far_ms : AGREEMENT_MS;/return AGREEMENT_MS;/'
+canary a-far-agreement-is-overtaken 1 unit/core_voter date.c \
+    's/agreement_ms (election) + VOTE_MS/AGREEMENT_MS + VOTE_MS/'
+canary a-date-is-said-once 1 unit/core_election election/election.c \
+    's/LK_BUSY_MS : DATE_MS/LK_BUSY_MS : INT64_MAX/'

@@ -55,6 +55,7 @@ typedef struct {
     bool reclaims;        /* nobody who is left has the tickets */
     bool in_reclaim;
     int64_t wrong_since; /* others are served; 0: not so */
+    int lost_ends;       /* RETIRE and RERUN that are still to be lost */
     bool counts;         /* grants, from here on: */
     uint64_t grants[2];
     int64_t down_at[SIM_HOSTS_MAX]; /* last, or at first */

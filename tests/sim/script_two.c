@@ -423,7 +423,9 @@ sim_two_hosts_far (sim_world *world, const lk_lock_message *message)
 
 /*  The hosts are parted, and the one that will not lead has asked for votes
  *  before the other: it has promised as high a term as that which comes into
- *  force, and cannot take it. It must not cost the other its table. */
+ *  force, and cannot take it. It must not cost the other its table; nor if the
+ *  arbiter hears not that it gives up, or not that it is to hold an election
+ *  itself: it does so all the same, when nothing comes of its vote. */
 bool
 sim_two_promised (sim_world *world, const lk_lock_message *message)
 {
@@ -433,7 +435,14 @@ sim_two_promised (sim_world *world, const lk_lock_message *message)
     bool vote = message->kind == LK_MSG_VOTE && message->to == ARBITER;
 
     look_at_decree (world);
+    if (plot->act == 3 && message->to == ARBITER
+        && (message->kind == LK_MSG_RERUN || message->kind == LK_MSG_RETIRE)
+        && plot->lost_ends > 0) {
+        plot->lost_ends--;
+        return true;
+    }
     if (plot->act == 0 && sim_act_age (world) > 3000 && is_settled (world)) {
+        plot->lost_ends = (int) (world->seed / 2 % 5);
         sim_network_link (world, ONE, TWO, false);
         plot->served = 'x';
         plot->alone = LK_HOST_BIT (winner);

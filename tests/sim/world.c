@@ -291,6 +291,11 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
         self->common.host_lease_ms / 4 * 10 / 11 - 2; /* by any host's clock */
     sim_tell (self, -1, "%zu members and %zu others", self->member_count,
               self->base.count - self->member_count);
+    if (self->arbiters != 0) {
+        sim_tell (self, -1, "arbiters (bits): %llx, %lld/1000 leases away",
+                  (unsigned long long) self->arbiters,
+                  (long long) self->arbiter_way);
+    }
     draw_course (self);
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
 }

@@ -148,7 +148,7 @@ typedef struct sim_world {
     sim_host host[SIM_HOSTS_MAX];
     size_t member_count;
     lk_hosts arbiters;             /* see arbiter.h */
-    int64_t arbiter_way_ms;        /* 0: they are near */
+    int64_t arbiter_way;           /* in a thousandth of the leader lease */
     bool forgetful;                /* see forget.h */
     bool drains;                   /* see drain.h */
     uint64_t stops;                /* that might have been so */

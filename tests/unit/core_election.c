@@ -24,6 +24,38 @@ START_TEST (without_a_quorum_of_agreements_nobody_votes)
 }
 END_TEST
 
+/*  A quarter of the leader lease behind the date, which is in 50 ms or more. */
+START_TEST (a_far_agreement_is_waited_for)
+{
+    wait_for (LK_MSG_DATE, 0x6);
+    agree (1);
+    for (int i = 0; i < 27; i++) {
+        wait_ms (20);
+        ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
+        ck_assert (!says (LK_MSG_VOTE));
+    }
+    agree (2);
+    ck_assert (says (LK_MSG_VOTE));
+}
+END_TEST
+
+/*  It may have been lost; who agreed is not asked again. */
+START_TEST (a_date_is_said_again)
+{
+    wait_for (LK_MSG_DATE, 0x6);
+    agree (1);
+    wait_ms (140);
+    ck_assert (!says (LK_MSG_DATE));
+    wait_ms (20);
+    ck_assert_ptr_null (sent (LK_MSG_DATE, 1));
+    ck_assert_ptr_nonnull (sent (LK_MSG_DATE, 2));
+    wait_ms (140);
+    ck_assert (!says (LK_MSG_DATE));
+    wait_ms (20);
+    ck_assert_ptr_nonnull (sent (LK_MSG_DATE, 2));
+}
+END_TEST
+
 START_TEST (all_agreed_is_at_once)
 {
     wait_for (LK_MSG_DATE, 0x1e);
@@ -189,7 +221,7 @@ START_TEST (no_agreement_is_no_failure)
     for (int i = 0; i < 9; i++) {
         *lk_plant (node).next_try_ms = now_ms;
         wait_for (LK_MSG_DATE, 0x6);
-        wait_ms (600);
+        wait_ms (900);
         ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
         ck_assert_int_le (election ().next_try_ms - now_ms, 1500);
     }
@@ -445,6 +477,8 @@ main (void)
     TCase *tests = tcase_create ("election");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, without_a_quorum_of_agreements_nobody_votes);
+    tcase_add_test (tests, a_far_agreement_is_waited_for);
+    tcase_add_test (tests, a_date_is_said_again);
     tcase_add_test (tests, all_agreed_is_at_once);
     tcase_add_test (tests, no_member_any_more);
     tcase_add_test (tests, what_it_says_of_itself);

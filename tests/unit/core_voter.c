@@ -137,6 +137,16 @@ START_TEST (it_is_the_turn_of_whom_it_promised)
 }
 END_TEST
 
+/*  Its VOTE may come as late as a far agreement to its date, and a bit. */
+START_TEST (it_is_the_turn_of_whom_it_agreed_with)
+{
+    *lk_plant (node).next_try_ms = LK_LONG_AGO;
+    ask_date (4, LK_WHY_LOST, former.term); /* in 100 ms */
+    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
+    ck_assert_int_eq (election ().next_try_ms - now_ms, 100 + 2000 / 4 + 250);
+}
+END_TEST
+
 /*  A decree that nobody can lead is no decree. */
 START_TEST (a_decree_without_leaders_is_not_marked)
 {
@@ -187,6 +197,7 @@ main (void)
     tcase_add_test (tests, whom_it_hears_hold);
     tcase_add_test (tests, no_decree_below_the_promise_whoever_says_it);
     tcase_add_test (tests, it_is_the_turn_of_whom_it_promised);
+    tcase_add_test (tests, it_is_the_turn_of_whom_it_agreed_with);
     tcase_add_test (tests, a_decree_without_leaders_is_not_marked);
     tcase_add_test (tests, whose_turn_it_is);
     return run_tests ("core_voter", tests);

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#define AGREED_TURN_MS 400 /* behind a date that we agreed to */
+#define AGREEMENT_MS 150 /* behind a date, at least, till it is given up */
+#define VOTE_MS 250      /* behind that, till the asker's VOTE is here */
 
 /*  -------------------------------------------------------- whose turn */
 
@@ -71,6 +72,15 @@ lk_date_send (lk_election *election)
                       election->core->facts.active.members & ~election->agreed);
 }
 
+/*  Without the agreement of a member that is far away there may be no quorum.
+ *  One that is farther than that is of no use to leaders. Protocol 9.5.3. */
+static int64_t
+agreement_ms (const lk_election *election)
+{
+    const int64_t far_ms = election->core->config.leader_lease_ms / 4;
+    return far_ms > AGREEMENT_MS ? far_ms : AGREEMENT_MS;
+}
+
 /*  protocol 9.5.1 */
 void
 lk_date_ask (lk_election *election, lk_why reason)
@@ -82,7 +92,7 @@ lk_date_ask (lk_election *election, lk_why reason)
     election->reason = reason;
     election->agreed = LK_HOST_BIT (election->core->config.self);
     election->vote_at_ms = election->core->now_ms + in_ms;
-    election->until_ms = election->vote_at_ms + 150;
+    election->until_ms = election->vote_at_ms + agreement_ms (election);
     lk_out_trace (election->core, LK_TRACE_INFO, "election: pause, in_ms=%lld",
                   (long long) in_ms);
     lk_date_send (election);
@@ -160,7 +170,8 @@ agree (lk_election *election, lk_host asker, const lk_msg_date *date)
 {
     leave_to (election, asker, date);
     int64_t in_ms = date->in_ms;
-    int64_t turn_ms = election->core->now_ms + in_ms + AGREED_TURN_MS;
+    int64_t turn_ms =
+        election->core->now_ms + in_ms + agreement_ms (election) + VOTE_MS;
     if (election->state == LK_ELECTION_IDLE
         && election->next_try_ms < turn_ms) {
         election->next_try_ms = turn_ms; /* it is the asker's turn */

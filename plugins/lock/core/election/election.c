@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+#define DATE_MS 150 /* till a date is said again, unless there is a hurry */
+
 void
 lk_election_init (lk_election *self, lk_core *core, lk_leader *leader)
 {
@@ -66,8 +68,8 @@ run_idle (lk_election *election)
     }
 }
 
-/*  Who knew of no end yet when it was asked may know of it now.
- *  Protocol 9.5.3. */
+/*  Who knew of no end yet when it was asked may know of it now; else it may be
+ *  the date that was lost. Protocol 9.5.1. */
 static void
 run_pause (lk_election *election)
 {
@@ -81,8 +83,8 @@ run_pause (lk_election *election)
         lk_vote_start (election);
     } else if (election->core->now_ms > election->until_ms) {
         lk_election_give_up (election, "no agreement");
-    } else if (election->hurry > 0
-               && election->core->now_ms - election->sent_ms >= LK_BUSY_MS) {
+    } else if (election->core->now_ms - election->sent_ms
+               >= (election->hurry > 0 ? LK_BUSY_MS : DATE_MS)) {
         lk_date_send (election);
     }
 }
