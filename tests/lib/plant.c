@@ -98,7 +98,8 @@ lk_plant_logged (lk_node *node, size_t position)
 void
 lk_plant_no_ends (lk_node *node)
 {
-    memset (node->leader.home.ended, 0, sizeof node->leader.home.ended);
+    lk_free (node->leader.home.ended);
+    node->leader.home.ended = NULL;
 }
 
 /*  -------------------------------------------------------- numbers */
@@ -135,7 +136,7 @@ lk_plant_numbers (lk_node *node, lk_host a, lk_host b)
     lk_election *election = &node->election;
     lead->home.released[7].by = request;
     lead->home.refused[7].by = request;
-    lead->home.ended[7] = request;
+    lk_home_note_end (&lead->home, request);
     lead->alerts.raised[1].unaware = both;
     lead->alerts.heard[1] = (lk_alert_id) {a, 1, 1};
     note_in_table (&lead->table, a);
@@ -153,7 +154,7 @@ static bool
 is_ended (const lk_home *home, lk_host host)
 {
     bool is = false;
-    for (size_t i = 0; i < LK_ENDED_KEPT; i++) {
+    for (size_t i = 0; home->ended && i < LK_ENDED_KEPT; i++) {
         is |= home->ended[i].host == host;
     }
     return is;

@@ -34,14 +34,18 @@ is_same (const lk_far_id *one, const lk_far_id *other)
 bool
 lk_home_has_ended_far (const lk_home *self, const lk_far_id *remote)
 {
-    const lk_far_id *ended = &self->ended_far[place_of (remote)];
-    return is_same (ended, remote) && ended->number >= remote->number;
+    const lk_far_id *ended =
+        self->ended_far ? &self->ended_far[place_of (remote)] : NULL;
+    return ended && is_same (ended, remote) && ended->number >= remote->number;
 }
 
 /*  protocol 9.20: Moving */
 void
 lk_home_note_end_far (lk_home *self, const lk_far_id *remote)
 {
+    if (!self->ended_far) {
+        self->ended_far = lk_alloc (LK_ENDED_KEPT * sizeof *self->ended_far);
+    }
     lk_far_id *ended = &self->ended_far[place_of (remote)];
     if (!is_same (ended, remote) || ended->number < remote->number) {
         *ended = *remote;

@@ -86,7 +86,7 @@ forget_requests (lk_home *home, lk_host host)
             home->refused[i].by.host = LK_NOBODY;
         }
     }
-    for (size_t i = 0; i < LK_ENDED_KEPT; i++) {
+    for (size_t i = 0; home->ended && i < LK_ENDED_KEPT; i++) {
         if (home->ended[i].host == host) {
             home->ended[i] = (lk_request_id) {.serial = 0};
         }

@@ -35,12 +35,13 @@ typedef struct {
     size_t refused_next;
 
     /*  Requests that were ended by UNLOCK, the latest of each place: a LOCK of
-     *  one that comes after it makes no ticket. Serial 0: none. */
-    lk_request_id ended[LK_ENDED_KEPT];
+     *  one that comes after it makes no ticket. Serial 0: none; NULL: not any
+     *  in this term yet. */
+    lk_request_id *ended;
 
     /*  The same of applications on other machines, with the number of the
      *  registration that gave it back. Number 0: none. */
-    lk_far_id ended_far[LK_ENDED_KEPT];
+    lk_far_id *ended_far;
 
     lk_ousteds ousted;
 } lk_home;

@@ -19,11 +19,18 @@ init_home (lk_home *self)
     self->asked_ms = LK_LONG_AGO;
     self->digest_ms = LK_LONG_AGO;
     self->ripe_ms = INT64_MAX;
-    lk_ousted_init (&self->ousted);
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
         self->released[i].by.host = LK_NOBODY;
         self->refused[i].by.host = LK_NOBODY;
     }
+}
+
+static void
+clear_home (lk_home *self)
+{
+    lk_free (self->ended);
+    lk_free (self->ended_far);
+    lk_ousted_clear (&self->ousted);
 }
 
 /*  For another term: what was ended by key or by force is remembered. */
@@ -33,6 +40,7 @@ restart_home (lk_home *self)
     lk_release released[LK_RELEASES_KEPT];
     const size_t next = self->released_next;
     memcpy (released, self->released, sizeof released);
+    clear_home (self);
     init_home (self);
     memcpy (self->released, released, sizeof released);
     self->released_next = next;
@@ -58,6 +66,7 @@ lk_leader_clear (lk_leader *lead)
 {
     lk_stream_clear (&lead->stream);
     lk_shortcut_clear (&lead->shortcut);
+    clear_home (&lead->home);
     lk_table_clear (&lead->table);
     lk_copy_drop (lead);
 }

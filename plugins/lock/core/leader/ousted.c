@@ -7,18 +7,35 @@
 #include "ousted.h"
 
 #include "leader_private.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
 #define AGAIN_MS 1000
 
 void
-lk_ousted_init (lk_ousteds *self)
+lk_ousted_clear (lk_ousteds *self)
 {
-    self->next = 0;
-    for (size_t i = 0; i < LK_OUSTED_MAX; i++) {
-        self->item[i].request.host = LK_NOBODY;
+    lk_free (self->item);
+    *self = (lk_ousteds) {.item = NULL};
+}
+
+static size_t
+count (const lk_ousteds *self)
+{
+    return self->item ? LK_OUSTED_MAX : 0;
+}
+
+static lk_ousted *
+take_next (lk_ousteds *self)
+{
+    if (!self->item) {
+        self->item = lk_alloc (LK_OUSTED_MAX * sizeof *self->item);
+        for (size_t i = 0; i < LK_OUSTED_MAX; i++) {
+            self->item[i].request.host = LK_NOBODY;
+        }
     }
+    return &self->item[self->next++ % LK_OUSTED_MAX];
 }
 
 static void
@@ -38,8 +55,7 @@ void
 lk_ousted_add (lk_leader *lead, const lk_entry *holder,
                const lk_msg_request *request)
 {
-    lk_ousteds *all = &lead->home.ousted;
-    lk_ousted *self = &all->item[all->next++ % LK_OUSTED_MAX];
+    lk_ousted *self = take_next (&lead->home.ousted);
     const lk_name object = lk_entry_object (holder);
     LK_ASSERT (object.size <= LK_NAME_SIZE_MAX);
     self->request = lk_entry_request (holder);
@@ -59,7 +75,7 @@ lk_ousted_add (lk_leader *lead, const lk_entry *holder,
 static lk_ousted *
 find (lk_ousteds *self, lk_request_id request)
 {
-    for (size_t i = 0; i < LK_OUSTED_MAX; i++) {
+    for (size_t i = 0; i < count (self); i++) {
         if (lk_request_same (self->item[i].request, request)) {
             return &self->item[i];
         }
@@ -89,7 +105,7 @@ lk_ousted_heard (lk_ousteds *self, lk_request_id request)
 void
 lk_ousted_forget (lk_ousteds *self, lk_host host)
 {
-    for (size_t i = 0; i < LK_OUSTED_MAX; i++) {
+    for (size_t i = 0; i < count (self); i++) {
         if (self->item[i].request.host == host) {
             self->item[i].request.host = LK_NOBODY;
         }
@@ -109,7 +125,7 @@ is_over (const lk_leader *lead, lk_request_id request)
 void
 lk_ousted_run (lk_leader *lead)
 {
-    for (size_t i = 0; i < LK_OUSTED_MAX; i++) {
+    for (size_t i = 0; i < count (&lead->home.ousted); i++) {
         lk_ousted *self = &lead->home.ousted.item[i];
         if (self->request.host == LK_NOBODY) {
             continue;

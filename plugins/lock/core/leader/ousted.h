@@ -25,11 +25,11 @@ typedef struct {
 } lk_ousted;
 
 typedef struct {
-    lk_ousted item[LK_OUSTED_MAX]; /* a ring */
+    lk_ousted *item; /* a ring of LK_OUSTED_MAX; NULL: there was none yet */
     size_t next;
 } lk_ousteds;
 
-void lk_ousted_init (lk_ousteds *self);
+void lk_ousted_clear (lk_ousteds *self);
 
 /*  Tells the holder, now and until it is heard. */
 void lk_ousted_add (lk_leader *lead, const lk_entry *holder,

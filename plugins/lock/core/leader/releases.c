@@ -93,13 +93,17 @@ place_of (lk_request_id request)
 bool
 lk_home_has_ended (const lk_home *self, lk_request_id request)
 {
-    return lk_request_same (self->ended[place_of (request)], request);
+    return self->ended
+           && lk_request_same (self->ended[place_of (request)], request);
 }
 
 /*  protocol 13 */
 void
 lk_home_note_end (lk_home *self, lk_request_id request)
 {
+    if (!self->ended) {
+        self->ended = lk_alloc (LK_ENDED_KEPT * sizeof *self->ended);
+    }
     self->ended[place_of (request)] = request;
 }
 
