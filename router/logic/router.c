@@ -46,6 +46,8 @@ lk_router_clear (lk_router *self)
     lk_cache_clear (&self->cache);
     lk_logins_clear (&self->logins);
     lk_shut_out_clear (&self->shut_out);
+    lk_zones_clear (&self->zones);
+    lk_client_keys_clear (&self->clients);
     while (self->hops.first != NULL) {
         lk_hops_remove (&self->hops, self->hops.first);
     }

@@ -6,11 +6,21 @@
 
 #include "client_keys.h"
 
+#include "rows.h"
+#include "util/alloc.h"
 #include "wire/address.h"
 #include "wire/message_frame.h"
 
 #include <stdio.h>
 #include <string.h>
+
+void
+lk_client_keys_clear (lk_client_keys *self)
+{
+    lk_free (self->key);
+    self->key = NULL;
+    self->count = 0;
+}
 
 const lk_client_key *
 lk_client_keys_find (const lk_client_keys *self, const char *public_key)
@@ -24,6 +34,8 @@ lk_client_keys_take (lk_client_keys *self, const lk_message *message,
 {
     const char *line;
     self->count = 0;
+    self->key = lk_rows_renew (self->key, message, field, LK_CLIENT_KEYS_MAX,
+                               sizeof *self->key);
     for (size_t i = 0; self->count < LK_CLIENT_KEYS_MAX
                        && (line = lk_message_item (message, field, i)) != NULL;
          i++) {

@@ -17,12 +17,14 @@
 #include "settings/common.h"
 
 typedef struct {
-    lk_client_key key[LK_CLIENT_KEYS_MAX];
+    lk_client_key *key; /* LK_CLIENT_KEYS_MAX at most; NULL: none */
     size_t count;
     char keeper[LK_SERVICE_LEN_MAX + 1]; /* the service that told them; "" */
     lk_refusals refusals;                /* for the log */
     size_t denied; /* connections refused, whose end is not told yet */
 } lk_client_keys;
+
+void lk_client_keys_clear (lk_client_keys *self);
 
 /*  The one that has that public key; NULL: none may come by it. */
 const lk_client_key *lk_client_keys_find (const lk_client_keys *self,

@@ -6,8 +6,21 @@
 
 #include "zones.h"
 
+#include "rows.h"
+#include "util/alloc.h"
+
 #include <stdio.h>
 #include <string.h>
+
+void
+lk_zones_clear (lk_zones *self)
+{
+    lk_free (self->zone);
+    lk_free (self->issuer);
+    lk_free (self->revoked);
+    lk_free (self->local);
+    *self = (lk_zones) {.zone = NULL};
+}
 
 /*  -------------------------------------------------------- taking */
 
@@ -16,6 +29,12 @@ lk_zones_take (lk_zones *self, const lk_message *message)
 {
     const char *line;
     self->count = self->issuer_count = self->revoked_count = 0;
+    self->zone = lk_rows_renew (self->zone, message, "zones", LK_ZONES_MAX,
+                                sizeof *self->zone);
+    self->issuer = lk_rows_renew (self->issuer, message, "issuers",
+                                  LK_ISSUERS_MAX, sizeof *self->issuer);
+    self->revoked = lk_rows_renew (self->revoked, message, "revoked",
+                                   LK_REVOKED_MAX, sizeof *self->revoked);
     for (size_t i = 0;
          self->count < LK_ZONES_MAX
          && (line = lk_message_item (message, "zones", i)) != NULL;
@@ -41,8 +60,13 @@ lk_zones_take (lk_zones *self, const lk_message *message)
 void
 lk_zones_set_local (lk_zones *self, const lk_local_zone *zones, size_t count)
 {
-    memcpy (self->local, zones, count * sizeof *zones);
+    lk_free (self->local);
+    self->local = NULL;
     self->local_count = count;
+    if (count > 0) {
+        self->local = lk_alloc (count * sizeof *zones);
+        memcpy (self->local, zones, count * sizeof *zones);
+    }
 }
 
 const char *

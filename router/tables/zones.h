@@ -16,16 +16,19 @@
 #include "settings/local_zones.h"
 #include "settings/zones.h"
 
+/*  All zeroes: none. Each list has room for what it has, NULL for nothing. */
 typedef struct {
-    lk_zone zone[LK_ZONES_MAX];
+    lk_zone *zone; /* LK_ZONES_MAX at most */
     size_t count;
-    lk_zone_issuer issuer[LK_ISSUERS_MAX];
+    lk_zone_issuer *issuer; /* LK_ISSUERS_MAX */
     size_t issuer_count;
-    lk_revoked revoked[LK_REVOKED_MAX];
+    lk_revoked *revoked; /* LK_REVOKED_MAX */
     size_t revoked_count;
-    lk_local_zone local[LK_LOCAL_ZONES_MAX];
+    lk_local_zone *local; /* LK_LOCAL_ZONES_MAX */
     size_t local_count;
 } lk_zones;
+
+void lk_zones_clear (lk_zones *self);
 
 /*  Takes the lists `zones`, `issuers` and `revoked`, whose items are values as
  *  the settings have them; what is none is left out. */

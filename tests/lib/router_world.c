@@ -9,6 +9,7 @@
 #include "lib/whole.h"
 #include "lost.h"
 #include "net/log.h"
+#include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/frame.h"
 
@@ -182,6 +183,7 @@ lk_router_world_init (lk_router_world *self)
     lk_log_set_level (LK_LOG_ERROR);
     lk_router_init (&self->router, &own, &calls, self);
     self->router.now_ms = 5000;
+    self->router.clients.key = lk_alloc (2 * sizeof (lk_client_key));
     for (unsigned i = 0; i < 2; i++) {
         lk_client_key *key = &self->router.clients.key[i];
         key->role = LK_ROLE_USER;
