@@ -13,13 +13,13 @@
 #include "events.h"
 #include "far_ends.h"
 #include "farewell.h"
+#include "flush.h"
 #include "forward.h"
 #include "gate.h"
 #include "gossip.h"
 #include "hosted.h"
 #include "locals.h"
 #include "login.h"
-#include "lost.h"
 #include "manager.h"
 #include "neighbour.h"
 #include "newcomers.h"
@@ -42,7 +42,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <utlist.h>
 
 /*  What was sent goes on so long after the end. */
 enum { LINGER_MS = 500 };
@@ -68,6 +67,7 @@ typedef struct {
     lk_authentication authentication; /* which of those may connect */
     const lk_router_options *options;
     lk_ends ends;
+    lk_flusher flusher;
     lk_hook *hook;
     lk_timer timer;
     lk_timer newcomers;
@@ -223,8 +223,9 @@ reload (void *shell)
 /*  -------------------------------------------------------- sending */
 
 static lk_io
-send_part (lk_shell *self, lk_hop *hop, lk_part *part)
+send_part (void *shell, lk_hop *hop, lk_part *part)
 {
+    lk_shell *self = shell;
     switch (hop->side) {
     case LK_SIDE_LOCAL:
     case LK_SIDE_ADMIN:
@@ -241,8 +242,9 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
 }
 
 static void
-hang_up (lk_shell *self, const lk_hop *hop)
+hang_up (void *shell, const lk_hop *hop)
 {
+    lk_shell *self = shell;
     switch (hop->side) {
     case LK_SIDE_LOCAL:   /* by the end of its session */
     case LK_SIDE_ADMIN:   /* likewise */
@@ -255,72 +257,21 @@ hang_up (lk_shell *self, const lk_hop *hop)
     }
 }
 
-/*  Sends what it can: DONE when nothing is left. */
-static lk_io
-flush_hop (lk_shell *self, lk_hop *hop)
-{
-    lk_hop *way = hop->channel == NULL ? hop : hop->channel->way;
-    if (hop->deaf) {
-        hang_up (self, hop);
-        return LK_IO_UNREACHABLE;
-    }
-    lk_io io = way == hop ? LK_IO_DONE : flush_hop (self, way);
-    for (lk_part *part;
-         io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
-        io = send_part (self, way, part);
-        if (io == LK_IO_DONE) {
-            lk_outbox_drop (&hop->box);
-        }
-    }
-    return io;
-}
-
 static bool
 reach (void *shell, lk_hop *hop)
 {
-    const lk_io io = flush_hop (shell, hop);
-    return io == LK_IO_DONE || io == LK_IO_WAIT;
-}
-
-/*  One pass over all that has something to send; true if another has to
- *  follow. Who is gone stays in the list until its last words are `taken`. */
-static bool
-flush_pass (lk_shell *self, bool taken)
-{
-    bool more = false;
-    lk_hop *hop, *next;
-    DL_FOREACH_SAFE (self->router.hops.first, hop, next) {
-        switch (flush_hop (self, hop)) {
-        case LK_IO_DONE:
-            lk_hops_remove (&self->router.hops, hop);
-            break;
-        case LK_IO_WAIT:
-            break;
-        case LK_IO_UNREACHABLE:
-        case LK_IO_BROKEN:
-        case LK_IO_ERROR:
-            if (taken) {
-                lk_lost_hop (&self->router, hop);
-            }
-            more = true;
-            break;
-        }
-    }
-    return more;
+    const lk_shell *self = shell;
+    return lk_flush_hop (&self->flusher, hop);
 }
 
 static void
-flush_all (lk_shell *self)
+drain (void *shell)
 {
-    if (flush_pass (self, false)) {
-        lk_locals_drain (&self->locals);
-        lk_listener_drain (self->mesh);
-        if (self->clients != NULL) {
-            lk_listener_drain (self->clients);
-        }
-        while (flush_pass (self, true)) {
-            continue;
-        }
+    lk_shell *self = shell;
+    lk_locals_drain (&self->locals);
+    lk_listener_drain (self->mesh);
+    if (self->clients != NULL) {
+        lk_listener_drain (self->clients);
     }
 }
 
@@ -330,7 +281,7 @@ flush_and_turn (lk_shell *self)
 {
     const int64_t until_ms = self->router.now_ms + TURNS_MS;
     for (int i = 0; i < TURNS_MAX; i++) {
-        flush_all (self);
+        lk_flush_all (&self->flusher);
         if (!lk_hosting_turn (&self->hosting)) {
             return true;
         }
@@ -349,7 +300,7 @@ flush (void *user)
     lk_ends_tell (&self->ends);
     const bool done = flush_and_turn (self);
     if (lk_farewell_leave (&self->farewell)) {
-        flush_all (self);
+        lk_flush_all (&self->flusher);
     }
     lk_farewell_look (&self->farewell);
     lk_gate_keep (router);
@@ -681,6 +632,11 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
+        self->flusher = (lk_flusher) {.router = &self->router,
+                                      .give = send_part,
+                                      .hang_up = hang_up,
+                                      .drain = drain,
+                                      .shell = self};
         lk_router_set_zones (&self->router, options->local_zone,
                              options->local_zone_count, options->zone_logs);
         tell_clients_address (self);
