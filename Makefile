@@ -87,6 +87,7 @@ lock_src := $(wildcard $(lock)/*.c $(addsuffix /*.c,$(addprefix $(lock)/,keep ou
 lock_rooms = -I$(lock) $(addprefix -I$(lock)/,keep out look in)
 greeter_src := $(wildcard plugins/greeter/*.c)
 issuer_src := $(wildcard plugins/issuer/*.c)
+arbiter_src := $(wildcard arbiter/*.c)
 #   Each is a process of its own (main.c) and a plug-in of the router
 #   (plugin.c).
 process_of = $(filter-out %/plugin.c,$(1))
@@ -116,7 +117,7 @@ issuer_lib = $(B)/issuer.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper-issuer \
-	lockkeeper)
+	lockkeeper-arbiter lockkeeper)
 plugins := $(B)/lockkeeper-lock.so $(B)/lockkeeper-issuer.so
 examples := $(B)/lockkeeper-greeter $(B)/lockkeeper-greeter.so $(call bin,$(wildcard examples/*.c))
 libraries := $(static_lib) $(shared_lib)
@@ -333,8 +334,10 @@ $(B)/router/%.o: INC = -Isrc -Iinclude $(room)
 $(B)/router/tables/%.o: room = -Irouter/tables
 $(B)/router/logic/%.o: room = -Irouter/tables -Irouter/logic
 $(B)/router/shell/%.o: room = $(router_rooms)
+#   The arbiter has both in it.
+$(B)/arbiter/%.o: INC = -Isrc -Iinclude $(router_rooms) $(lock_rooms) $(core_face)
 $(B)/tests/%.o: INC = -Isrc -Iinclude $(router_rooms) $(lock_rooms) \
-	$(core_rooms) -Iplugins/issuer -Itests
+	$(core_rooms) -Iplugins/issuer -Iarbiter -Itests
 $(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
 #   Compiled for longer than they run.
 $(B)/tests/unit/%.o $(B)/tests/cluster/%.o: LESS = -O0
@@ -412,6 +415,12 @@ $(B)/lockkeeper-issuer: $(call obj,$(call process_of,$(issuer_src))) \
 $(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) $(people_src) \
 		$(filter-out src/client/%,$(lib_src)))
 	$(call link,$(SODIUM_LIBS) -Wl$(comma)--export-dynamic-symbol='lk_*' \
+		-Wl$(comma)--export-dynamic-symbol=accept4)
+
+#   It has its own accept4, as the router has.
+$(B)/lockkeeper-arbiter: $(call obj,$(arbiter_src)) $(lock_lib) $(core_lib) \
+		$(router_lib) $(daemon_lib) $(people_lib) $(static_lib)
+	$(call link,$(SODIUM_LIBS) $(LMDB_LIBS) -Wl$(comma)-u$(comma)accept4 \
 		-Wl$(comma)--export-dynamic-symbol=accept4)
 
 $(B)/plugin.map:
@@ -549,7 +558,7 @@ endif
 #   ------------------------------------------------------------ style
 
 c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router/* \
-	plugins/* $(lock)/* $(core)/* tests/* tests/bench/peers tests/sim/ways \
+	arbiter plugins/* $(lock)/* $(core)/* tests/* tests/bench/peers tests/sim/ways \
 	examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)
@@ -565,7 +574,7 @@ tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(filter-out \
 	tests/bench/peers/%,$(c_files))) -- $(STANDARD) \
 	-Isrc -Iinclude $(router_rooms) $(lock_rooms) $(core_rooms) \
-	-Iplugins/issuer -Itests \
+	-Iplugins/issuer -Iarbiter -Itests \
 	$(DEPS_CFLAGS) $(SMARTCOLS_CFLAGS)
 
 #   ------------------------------------------------------------ install
@@ -580,6 +589,7 @@ installed = $(addprefix $(BINDIR)/,$(notdir $(programs))) \
 	$(addprefix $(DOCDIR)/,README AUTHORS COPYING CHANGES) \
 	$(addprefix $(UNITDIR)/,$(notdir $(units))) \
 	$(SYSUSERSDIR)/lockkeeper.conf $(TMPFILESDIR)/lockkeeper.conf \
+	$(SYSUSERSDIR)/lockkeeper-arbiter.conf \
 	$(BASHDIR)/lockkeeper $(ZSHDIR)/_lockkeeper
 
 install: all
@@ -600,6 +610,8 @@ install: all
 	>$(DESTDIR)$(UNITDIR)/$(notdir $(u));) true
 	$(Q)install -m 644 systemd/lockkeeper.sysusers \
 	$(DESTDIR)$(SYSUSERSDIR)/lockkeeper.conf
+	$(Q)install -m 644 systemd/lockkeeper-arbiter.sysusers \
+	$(DESTDIR)$(SYSUSERSDIR)/lockkeeper-arbiter.conf
 	$(Q)install -m 644 systemd/lockkeeper.tmpfiles \
 	$(DESTDIR)$(TMPFILESDIR)/lockkeeper.conf
 	$(Q)install -m 644 completions/lockkeeper.bash \

@@ -25,7 +25,9 @@ publish_lease (lk_lockd *self, const lk_effect *effect)
 {
     self->session = effect->session;
     self->lease_until_ms = effect->lease_until_ms;
-    lk_lease_page_set (self->page, effect->session, effect->lease_until_ms);
+    if (self->page) {
+        lk_lease_page_set (self->page, effect->session, effect->lease_until_ms);
+    }
 }
 
 static void

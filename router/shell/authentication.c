@@ -70,33 +70,19 @@ open_ring (lk_authentication *self, lk_problem *problem)
 
 /*  A pair that nobody has yet is made when it is needed first. */
 static lk_err
-make_clients_pair (const char *path, lk_curve_ring *ring, lk_problem *problem)
+open_clients_pair (const char *path, lk_curve_pair *pair, lk_problem *problem)
 {
-    lk_curve_key key = {.host = ""};
-    lk_curve_make (&key.pair);
-    lk_err error = lk_curve_ring_add (ring, &key, problem);
+    bool is_new;
+    lk_curve_ring *ring = lk_alloc (sizeof *ring);
+    const lk_err error =
+        lk_curve_ring_read_or_make (ring, path, &is_new, problem);
     if (error == LK_OK) {
-        error = lk_curve_ring_write (ring, path, problem);
+        *pair = *lk_curve_ring_used (ring);
     }
-    if (error == LK_OK) {
+    if (error == LK_OK && is_new) {
         lk_log_notice ("clients: made the keys of this host for applications "
                        "on other machines file=%s",
                        path);
-    }
-    explicit_bzero (&key, sizeof key);
-    return error;
-}
-
-static lk_err
-open_clients_pair (const char *path, lk_curve_pair *pair, lk_problem *problem)
-{
-    lk_curve_ring *ring = lk_alloc (sizeof *ring);
-    lk_err error = lk_curve_ring_read (ring, path, problem);
-    if (error == LK_UNKNOWN) {
-        error = make_clients_pair (path, ring, problem);
-    }
-    if (error == LK_OK) {
-        *pair = *lk_curve_ring_used (ring);
     }
     explicit_bzero (ring, sizeof *ring);
     lk_free (ring);

@@ -141,6 +141,33 @@ lk_hosting_init (lk_hosting *self, lk_router *router, lk_loop *loop)
     *self = (lk_hosting) {.router = router, .loop = loop};
 }
 
+static lk_hosted *
+add (lk_hosting *self, const char *name)
+{
+    lk_hosted *it = lk_alloc (sizeof *it);
+    DL_APPEND (self->first, it);
+    snprintf (it->name, sizeof it->name, "%s", name);
+    return it;
+}
+
+void
+lk_hosting_add (lk_hosting *self, const char *name, const lk_plugin *plugin)
+{
+    add (self, name)->loaded.plugin = plugin;
+}
+
+const void *
+lk_hosting_service (const lk_hosting *self, const char *name)
+{
+    const lk_hosted *it;
+    DL_FOREACH (self->first, it) {
+        if (it->runs && strcmp (it->name, name) == 0) {
+            return it->service;
+        }
+    }
+    return NULL;
+}
+
 lk_err
 lk_hosting_load (lk_hosting *self, const char *const *names, const char *dir,
                  const char *config, lk_problem *problem)
@@ -148,9 +175,7 @@ lk_hosting_load (lk_hosting *self, const char *const *names, const char *dir,
     lk_err error = LK_OK;
     self->config = config;
     for (; error == LK_OK && *names != NULL; names++) {
-        lk_hosted *it = lk_alloc (sizeof *it);
-        DL_APPEND (self->first, it);
-        snprintf (it->name, sizeof it->name, "%s", *names);
+        lk_hosted *it = add (self, *names);
         error = lk_plugin_load (&it->loaded, it->name, dir, problem);
         if (error == LK_OK && !create (self, it, problem)) {
             error = LK_INVALID;

@@ -15,6 +15,8 @@
 
 #include "net/loop.h"
 
+#include <lockkeeper/plugin.h>
+
 typedef struct lk_hosted lk_hosted;
 
 typedef struct {
@@ -37,6 +39,13 @@ lk_err lk_hosting_load (lk_hosting *self, const char *const *names,
                         const char *dir, const char *config,
                         lk_problem *problem)
     __attribute__ ((warn_unused_result));
+
+/*  The same of one that this program has; its `create` gets `config`. */
+void lk_hosting_add (lk_hosting *self, const char *name,
+                     const lk_plugin *plugin);
+
+/*  What the callbacks of that one get; NULL: it does not run. */
+const void *lk_hosting_service (const lk_hosting *self, const char *name);
 
 /*  Begins those that do not run: at the start, and again those that ended. One
  *  that cannot is told in the log. */

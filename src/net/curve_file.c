@@ -151,10 +151,7 @@ parse (lk_curve_ring *ring, const char *path, const char *text,
                                "'%s', line %u, is no pair of keys", path,
                                line.number);
     }
-    return lk_curve_ring_used (ring) != NULL
-               ? LK_OK
-               : lk_problem_set (problem, LK_INVALID,
-                                 "'%s' has no pair of keys", path);
+    return LK_OK;
 }
 
 static lk_err
@@ -178,6 +175,35 @@ read_all (int fd, const char *path, char *text, lk_problem *problem)
 
 lk_err
 lk_curve_ring_read (lk_curve_ring *self, const char *path, lk_problem *problem)
+{
+    const lk_err error = lk_curve_ring_read_others (self, path, problem);
+    return error != LK_OK || lk_curve_ring_used (self) != NULL
+               ? error
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'%s' has no pair of keys", path);
+}
+
+lk_err
+lk_curve_ring_read_or_make (lk_curve_ring *self, const char *path, bool *made,
+                            lk_problem *problem)
+{
+    lk_curve_key key = {.host = ""};
+    lk_err error = lk_curve_ring_read (self, path, problem);
+    *made = error == LK_UNKNOWN;
+    if (*made) {
+        lk_curve_make (&key.pair);
+        error = lk_curve_ring_add (self, &key, problem);
+    }
+    if (*made && error == LK_OK) {
+        error = lk_curve_ring_write (self, path, problem);
+    }
+    explicit_bzero (&key, sizeof key);
+    return error;
+}
+
+lk_err
+lk_curve_ring_read_others (lk_curve_ring *self, const char *path,
+                           lk_problem *problem)
 {
     const int fd = open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 

@@ -81,6 +81,16 @@ lk_err lk_curve_ring_read (lk_curve_ring *self, const char *path,
                            lk_problem *problem)
     __attribute__ ((warn_unused_result));
 
+/*  The same where there need be no pair of our own. */
+lk_err lk_curve_ring_read_others (lk_curve_ring *self, const char *path,
+                                  lk_problem *problem)
+    __attribute__ ((warn_unused_result));
+
+/*  The same, and makes it, with a pair, if it is not there (*made). */
+lk_err lk_curve_ring_read_or_make (lk_curve_ring *self, const char *path,
+                                   bool *made, lk_problem *problem)
+    __attribute__ ((warn_unused_result));
+
 /*  Replaces it, and has it on disk. Keys that are pending are read as pending
  *  for ever: until when they count is not written. */
 lk_err lk_curve_ring_write (const lk_curve_ring *self, const char *path,

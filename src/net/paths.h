@@ -14,6 +14,8 @@
 #define LK_PATH_AUTHORITIES "/etc/lockkeeper/authorities"
 #define LK_PATH_STATE_DIR "/var/lib/lockkeeper"
 #define LK_PATH_RUN_DIR "/run/lockkeeper"
+#define LK_PATH_ARBITER_STATE "/var/lib/lockkeeper-arbiter"
+#define LK_PATH_ARBITER_RUN "/run/lockkeeper-arbiter"
 
 /*  Of the router, for this host's processes. */
 #define LK_PATH_ENDPOINT "ipc://" LK_PATH_RUN_DIR "/router"

@@ -5,6 +5,7 @@
  */
 
 #include "settings/keys.h"
+#include "settings/arbiter.h"
 
 #include "net/log.h"
 #include "net/paths.h"
@@ -114,6 +115,22 @@ const lk_config_key lk_settings[] = {
     {"issuer/log-level", LK_CONFIG_CHOICE, 0, 0, LK_LOG_LEVELS, "notice",
      LK_CONFIG_RESTART, "least important lines that are logged"},
     {"issuer/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no", LK_CONFIG_RESTART,
+     "log to syslog, not to standard error"},
+    {"arbiter/host", LK_CONFIG_TEXT, 1, LK_HOST_LEN_MAX, NULL, NULL,
+     LK_CONFIG_RESTART,
+     "name of this arbiter in all clusters, if not that of the system"},
+    {"arbiter/listen", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL,
+     LK_ARBITER_LISTEN, LK_CONFIG_RESTART,
+     "where to listen for the routers of all clusters"},
+    {"arbiter/address", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL, NULL,
+     LK_CONFIG_RESTART, "where those dial this arbiter, if not there"},
+    {"arbiter/state", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_ARBITER_STATE,
+     LK_CONFIG_RESTART, "folder with a folder for each cluster"},
+    {"arbiter/run", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_ARBITER_RUN,
+     LK_CONFIG_RESTART, "folder of the file that tells how it is"},
+    {"arbiter/log-level", LK_CONFIG_CHOICE, 0, 0, LK_LOG_LEVELS, "notice",
+     LK_CONFIG_RESTART, "least important lines that are logged"},
+    {"arbiter/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no", LK_CONFIG_RESTART,
      "log to syslog, not to standard error"},
     {NULL, LK_CONFIG_TEXT, 0, 0, NULL, NULL, LK_CONFIG_RESTART, NULL},
 };

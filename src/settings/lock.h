@@ -26,6 +26,7 @@ typedef struct {
     lk_log_level log_level;
     bool syslog;
     bool eligible;    /* priority is not "off" */
+    bool arbiter;     /* a vote alone: arbiter/ballot.c says so */
     uint8_t priority; /* 1..LK_PRIORITY_MAX */
     uint8_t leaders_max;
     int64_t hosts_min; /* 0: off */

@@ -263,7 +263,8 @@ check 'configuration and state are not' on h2 \
     ls /etc/lockkeeper/lockkeeper.conf /var/lib/lockkeeper/lock.state
 check 'the others go on' on h3 lockkeeper wait-ready
 check 'all is purged' on h2 apt-get purge -y lockkeeper \
-    lockkeeper-client lockkeeper-issuer liblockkeeper1 liblockkeeper-dev \
+    lockkeeper-client lockkeeper-issuer lockkeeper-arbiter \
+    liblockkeeper1 liblockkeeper-dev \
     python3-lockkeeper
 check 'no file is left' on h2 sh -c '
     left=$(find / -xdev \( -path /proc -o -path /sys -o -path /root \) -prune \

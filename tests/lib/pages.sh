@@ -236,7 +236,8 @@ daemon_texts () {
         fi
     done < <(daemon_options router lockkeeper-router
         daemon_options lock lockkeeper-lockd
-        daemon_options issuer lockkeeper-issuer)
+        daemon_options issuer lockkeeper-issuer
+        daemon_options arbiter lockkeeper-arbiter)
 }
 
 #   "section/key when" of those that a restart is not right for.

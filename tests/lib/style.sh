@@ -48,7 +48,7 @@ files_of () {
 
 c_files () {
     local folder
-    for folder in include src router plugins tests examples; do
+    for folder in include src router plugins arbiter tests examples; do
         files_of "$folder" -name '*.[ch]'
     done
 }

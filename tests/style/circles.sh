@@ -14,7 +14,7 @@ objects=()
 while read -r file; do
     object=$BUILD/${file%.c}.o
     [ ! -e "$object" ] || objects+=("$object")
-done < <(for folder in src router plugins; do
+done < <(for folder in src router plugins arbiter; do
     files_of "$folder" -name '*.c'
 done)
 if [ ${#objects[@]} = 0 ]; then

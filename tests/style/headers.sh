@@ -40,7 +40,7 @@ else
 fi
 
 core_rooms=$(printf -- '-I%s ' plugins/lock/core/*/)
-mapfile -t private < <(for f in src router plugins tests; do
+mapfile -t private < <(for f in src router plugins arbiter tests; do
     files_of "$f" -name '*.h'
 done)
 verdict 'private headers compile alone' "$(
@@ -51,7 +51,7 @@ verdict 'private headers compile alone' "$(
             -Wno-unused-function -Isrc -Iinclude -Irouter/tables \
             -Irouter/logic -Irouter/shell -Iplugins/lock \
             -Iplugins/lock/keep -Iplugins/lock/out -Iplugins/lock/look \
-            -Iplugins/lock/in -Iplugins/issuer \
+            -Iplugins/lock/in -Iplugins/issuer -Iarbiter \
             $core_rooms -Itests $deps -
     done)"
 done_checking

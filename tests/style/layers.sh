@@ -5,6 +5,7 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   util <- wire <- net <- settings <- { client, cli, router, lock, issuer };
+#   the arbiter stands above router and lock;
 #   the lock service's core sees util and the plain structs only; other
 #   services see include/lockkeeper only. libldap is the issuer's, jansson lives
 #   in src/wire, uthash behind util/map.h; its lists (utlist.h) are everybody's;
@@ -133,6 +134,13 @@ for room in tables logic shell; do
         "$third_party" "${files[@]}"
 done
 
+#   The arbiter has a router and a lock service in it, and sees their faces.
+mapfile -t files < <(in_folder arbiter)
+layer arbiter \
+    "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "$third_party" "${files[@]}"
+rooms arbiter router/tables router/logic router/shell plugins/lock
+
 #   The lock service: its rooms see the core by its face.
 lock=plugins/lock
 core=$lock/core
@@ -195,7 +203,7 @@ verdict 'plant.c alone of the tests sees the inside of rooms' "$(
 
 verdict 'views of rooms are for tests' "$(
     grep -rnE '^#include "[a-z]+_view\.h"' --include='*.[ch]' \
-        src router plugins 2>/dev/null | grep -vE '^[^:]*_view\.[ch]:')"
+        src router plugins arbiter 2>/dev/null | grep -vE '^[^:]*_view\.[ch]:')"
 
 #   What tests know of the core's rule does not come from the core.
 mapfile -t files < <(in_folder tests/lib | grep '/grant_model\.[ch]$')

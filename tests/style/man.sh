@@ -19,7 +19,7 @@
 protocol=man/lockkeeper-protocol.7
 style=${LIB_DIR:-$PWD/tests/lib}/../style
 mapfile -t pages < <(files_of man -name '*.[1-8]')
-mapfile -t code < <(c_files | grep -E '^(src|router|plugins)/')
+mapfile -t code < <(c_files | grep -E '^(src|router|arbiter|plugins)/')
 
 verdict 'the pages are there' "$(
     for page in lockkeeper.1 lockkeeper-router.8 lockkeeper-lockd.8 \
@@ -75,6 +75,7 @@ mapfile -t daemon < <(grep -lE '(required|no)_argument' src/net/*.[ch] \
 program lockkeeper-router.8 router/*/*.[ch] "${daemon[@]}"
 program lockkeeper-lockd.8 plugins/lock/*.c "${daemon[@]}"
 program lockkeeper-issuer.8 plugins/issuer/*.c "${daemon[@]}"
+program lockkeeper-arbiter.8 arbiter/*.c "${daemon[@]}"
 
 #   missing WHAT PAGE WORDS: which of them are not in the page.
 missing () {
@@ -115,7 +116,7 @@ verdict 'lockkeeper-protocol(7) has every refusal' "$(
 mapfile -t saying < <(printf '%s\n' "${code[@]}" | grep '\.c$' |
     grep -vE '^(src/(util|wire)|plugins/greeter)/|/request_fields\.c$')
 mapfile -t diagnoses < <(printf '%s\n' "${pages[@]}" |
-    grep -E '/(lockkeeper|lockkeeper-router|lockkeeper-lockd|lockkeeper-issuer|lockkeeper.conf)\.')
+    grep -E '/(lockkeeper|lockkeeper-router|lockkeeper-lockd|lockkeeper-issuer|lockkeeper-arbiter|lockkeeper.conf)\.')
 verdict 'all errors are in a table of DIAGNOSTICS, and none else' "$(
     python3 "$style/errors.py" "${saying[@]}" -- "${diagnoses[@]}" 2>&1)"
 

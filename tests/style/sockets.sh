@@ -41,7 +41,7 @@ known=(
 
 #   file:line:call of each, without comments and names that end so.
 found () {
-    find src router plugins -name '*.c' | sort | xargs awk -v calls="$calls" '
+    find src router plugins arbiter -name '*.c' | sort | xargs awk -v calls="$calls" '
         /^ ?\*|^ *\/\*/ { next }
         {
             line = $0

@@ -118,6 +118,45 @@ START_TEST (what_makes_no_sense)
 }
 END_TEST
 
+/*  It has no lease page, leads nothing, and answers nobody but to LOCKSTATUS;
+ *  its router hears of keys of hosts, and of no applications' ones. */
+START_TEST (an_arbiter_is_a_vote_alone)
+{
+    static const char *const unknown[] = {
+        "LOCK",        "UNLOCK",        "LOCKLIST",    "LOCKOWNERS",
+        "LOCKHISTORY", "LOCKTOP",       "LOCKMEMBERS", "LOCKSETTINGS",
+        "LOCKRECOVER", "REGISTERCLIENT"};
+    lk_lockd_options options;
+    lk_problem problem;
+    char path[PATH_MAX];
+    lk_config *config = lk_config_new (lk_settings);
+    ck_assert (!lk_config_set (config, "lock/state", dir, &problem));
+    ck_assert (!lk_lockd_options_read (&options, config, &problem));
+    lk_config_destroy (&config);
+    options.arbiter = true;
+    options.eligible = false;
+    options.run_dir[0] = '\0';
+    lk_lockd_init (&lockd, &options);
+    ck_assert (lk_lockd_open (&lockd));
+    attach ();
+    ck_assert (!started ().eligible);
+    ck_assert (!node.config.eligible);
+    path_of (path, "lock.lease");
+    ck_assert_int_ne (access (path, F_OK), 0);
+    for (size_t i = 0; i < bus.count; i++) {
+        ck_assert (!lk_message_is (bus.sent[i], "CLIENTKEYS"));
+    }
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        forget_sent ();
+        give (new_message ("cli-7@h2", unknown[i], 9));
+        (void) only_sent ("cli-7@h2", "UNKNOWN");
+    }
+    forget_sent ();
+    give (new_message ("cli-7@h2", "LOCKSTATUS", 9));
+    (void) only_sent ("cli-7@h2", "NOLOCK");
+}
+END_TEST
+
 START_TEST (one_leader_will_do)
 {
     static const char *const settings[][2] = {{"lock/leaders", "1"},
@@ -202,6 +241,7 @@ main (void)
         all_are_taken,
         defaults_reach_the_node,
         what_makes_no_sense,
+        an_arbiter_is_a_vote_alone,
         one_leader_will_do,
         priority_off_is_no_candidate,
         chance_is_drawn_at_each_start,

@@ -135,7 +135,9 @@ lk_lockd_tell_keys (lk_lockd *self)
 {
     self->keys_are_due = false;
     tell (self);
-    tell_clients (self);
+    if (!self->options.arbiter) {
+        tell_clients (self);
+    }
 }
 
 /*  Time has come: what is lacking now the router says. */

@@ -385,6 +385,10 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
         answer_packed (self, message);
         return false;
     }
+    if (self->options.arbiter && !lk_message_is (message, "LOCKSTATUS")) {
+        answer_unknown (self, message);
+        return false;
+    }
     const asking *row = find_asking (message, &registers);
     const bool known = lk_lockd_recognize (self, message, local, &view);
     if (row && !local) {

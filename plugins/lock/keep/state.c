@@ -246,7 +246,7 @@ bool
 lk_lockd_open (lk_lockd *self)
 {
     lk_problem problem;
-    if (!check_run_dir (self)) {
+    if (!self->options.arbiter && !check_run_dir (self)) {
         return false;
     }
     self->file = lk_state_file_open (self->options.state_dir,
@@ -378,7 +378,8 @@ lk_lockd_begin (lk_lockd *self)
 {
     const char *host = lk_bus_host (self->bus);
     self->self = lk_hostmap_intern (&self->hostmap, host, self->state.id);
-    if (self->self == LK_NOBODY || !make_page (self)) {
+    if (self->self == LK_NOBODY
+        || (!self->options.arbiter && !make_page (self))) {
         return false;
     }
     const lk_decree *active = &self->state.facts.active;

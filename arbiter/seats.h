@@ -1,0 +1,42 @@
+/*  seats.h - all seats of an arbiter, and whose key is whose
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A folder in the arbiter's folder is a seat if it has a file `keys`; its name
+ *  is that of the cluster. The key that a connection came with says which
+ *  cluster it is of: a key that one cluster has no other one can take.
+ */
+
+#ifndef LK_SEATS_H
+#define LK_SEATS_H
+
+#include "seat.h"
+
+typedef struct lk_seat_key lk_seat_key;
+
+typedef struct {
+    lk_seat_place place;
+    lk_seat *first;
+    lk_seat_key *by_key;
+} lk_seats;
+
+/*  Has none yet; what `place` is is borrowed. */
+void lk_seats_init (lk_seats *self, const lk_seat_place *place);
+void lk_seats_clear (lk_seats *self);
+
+/*  Begins those that are new in the folder, and ends those that are gone. One
+ *  that cannot be read is told in the log. LK_SYSTEM and problem. */
+lk_err lk_seats_read (lk_seats *self, lk_problem *problem);
+
+/*  Whose key that is; NULL: nobody's. */
+lk_seat *lk_seats_find (const lk_seats *self, const char *public_key);
+
+/*  Takes what has changed of the keys of all seats. */
+void lk_seats_keep (lk_seats *self);
+
+/*  How many; how many of them still vote. */
+size_t lk_seats_count (const lk_seats *self);
+size_t lk_seats_running (const lk_seats *self);
+
+#endif
