@@ -172,7 +172,7 @@ canary waits-for-who-cannot-be-elected 1 unit/core_drain left.c \
     's/\n *|| !lk_able_to_elect (election, active->members)//'
 canary waits-after-a-leader-is-back 1 unit/core_proxy node.c \
     's/lk_decree_place (&node->core\.in_force, message->from) >= 0/0/'
-canary nothing-is-said-anew 300 leave-two proxy.c \
+canary nothing-is-said-anew 1 unit/core_turns proxy.c \
     's/    lk_demand_say_all_anew (proxy);\n//'
 canary nobody-else-asks 1 unit/core_drain leave.c \
     's/return place >= 0 && !lk_core_may_lead (core)/return 0/'
@@ -531,7 +531,7 @@ canary silence-after-half-of-it 400 remotes registration_parts.c \
     's/lk_with_margin (left_ms);/left_ms \/ 2;/'
 canary no-end-is-remembered 1 unit/core_claim claim.c \
     's/    lk_far_id \*ended = &self->ended_far\[place_of (remote)\];/    return;\n&/'
-canary taken-away-unheard 400 remotes stopping.c \
+canary taken-away-unheard 1 unit/core_registered stopping.c \
     's/ && !lk_demand_is_far (demand)//'
 canary moved-is-told-too-early 1 unit/core_claim claim.c \
     's/    op\.ticket\.age_ms = former->token[^;]*;\n/&    lk_lock_message *early = lk_home_reply (lead, LK_MSG_UNLOCKED, op.by, op.ticket.object);\n    early->as.reply.moved = true;\n    lk_home_send (lead, early, op.by.host);\n/'

@@ -230,6 +230,23 @@ START_TEST (what_has_moved_is_forgotten)
 }
 END_TEST
 
+/*  It may not have heard that, and goes on until it is silent: a local one has
+ *  a quarter of a lease. */
+START_TEST (what_is_taken_away_goes_back_by_its_silence)
+{
+    register_as (1);
+    lock (request_of (1));
+    locked (1);
+    unlocked (1, LK_RELEASED, TOKEN);
+    ck_assert_int_eq (told_of (LK_ANSWER_UNLOCKED)->error, LK_RELEASED);
+    const int before = said[LK_MSG_UNLOCK];
+    live (LEASE);
+    ck_assert_int_eq (said[LK_MSG_UNLOCK], before);
+    live (LEASE / 4 + 300);
+    ck_assert_int_gt (said[LK_MSG_UNLOCK], before);
+}
+END_TEST
+
 START_TEST (it_gives_back_what_another_one_asked_for)
 {
     register_as (2);
@@ -648,6 +665,7 @@ main (void)
     tcase_add_test (tests, a_claim_is_said_as_long_as_it_may_be_believed);
     tcase_add_test (tests, a_claim_keeps_silence_away);
     tcase_add_test (tests, what_has_moved_is_forgotten);
+    tcase_add_test (tests, what_is_taken_away_goes_back_by_its_silence);
     tcase_add_test (tests, it_gives_back_what_another_one_asked_for);
     tcase_add_test (tests, what_another_one_asked_for_has_a_name);
     tcase_add_test (tests, a_set_goes_back_name_by_name);
