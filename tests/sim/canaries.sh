@@ -164,14 +164,16 @@ canary leaves-in-a-reclaim 20 leave-in-reclaim leave.c \
     's/core->in_reclaim != 0 || //'
 canary each-that-leaves-asks 1 unit/core_drain leave.c \
     's/if (find_proposer (election) == own) {/if (place >= 0) {/'
-canary leavers-split-the-votes 300 leave-two leave.c \
-    's/if (find_proposer (election) == own) {/if (find_proposer (election) == own || place >= 0) {/'
 canary the-last-operation-stays-here 1 unit/core_drain stream.c \
     's/(last || is_idle/(is_idle/'
 canary waits-for-who-cannot-be-elected 1 unit/core_drain left.c \
     's/\n *|| !lk_able_to_elect (election, active->members)//'
 canary waits-after-a-leader-is-back 1 unit/core_proxy node.c \
     's/lk_decree_place (&node->core\.in_force, message->from) >= 0/0/'
+canary draining-answers-no-lease 1 unit/core_registered registration.c \
+    's/if (lk_core_is_draining (proxy->core)) { [^\n]*\n[^\n]*\n/&        return;\n/'
+canary draining-registers-others 1 unit/core_registered registration.c \
+    's/(!self \&\& lk_core_is_draining (proxy->core))/0/'
 canary nothing-is-said-anew 1 unit/core_turns proxy.c \
     's/    lk_demand_say_all_anew (proxy);\n//'
 canary nobody-else-asks 1 unit/core_drain leave.c \

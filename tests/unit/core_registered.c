@@ -596,6 +596,33 @@ START_TEST (it_may_be_renewed_while_the_service_leaves)
 }
 END_TEST
 
+/*  It leads no more soon: they had better go, and who cannot loses nothing. */
+START_TEST (all_are_served_on_while_it_drains)
+{
+    register_for (60000);
+    const lk_registered own = id;
+    const lk_event event = {.type = LK_ON_DRAIN,
+                            .now_ms = now_ms,
+                            .add = true,
+                            .until_ms = INT64_MAX};
+    lk_node_step (node, &event, &effects);
+    ck_assert_ptr_nonnull (told_of (LK_ANSWER_MOVE));
+    live (100);
+    ck_assert_int_eq (lease (now_ms)->kind, LK_ANSWER_MOVE);
+    ck_assert_ptr_nonnull (leased ());
+    lock (request_of (1));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+    ck_assert_int_eq (register_as (1)->kind, LK_ANSWER_READY);
+    id = (lk_registered) {.owner = {7, 8}, .number = 1};
+    lk_app_request other = request_of (0);
+    other.left_ms = LEASE;
+    other.until_ms = credential_ms;
+    other.app++;
+    ck_assert_int_eq (put (LK_ON_REGISTER, other)->kind, LK_ANSWER_MOVE);
+    id = own;
+}
+END_TEST
+
 START_TEST (nobody_registers_without_a_credential)
 {
     register_for (-1);
@@ -683,6 +710,7 @@ main (void)
     tcase_add_test (tests, its_locks_end_by_silence);
     tcase_add_test (tests, no_lock_is_taken_without_a_credential);
     tcase_add_test (tests, it_may_be_renewed_while_the_service_leaves);
+    tcase_add_test (tests, all_are_served_on_while_it_drains);
     tcase_add_test (tests, nobody_registers_without_a_credential);
     tcase_add_test (tests, its_end_is_told_ahead);
     Suite *suite = suite_create ("core_registered");

@@ -22,6 +22,9 @@ enter (lk_node *node, int64_t until_ms)
         lk_out_trace (core, LK_TRACE_NOTICE, "draining: %s",
                       was_draining ? "yes -> no" : "no -> yes");
         lk_ping_now (core);
+        if (!was_draining) {
+            lk_registrations_leave (&node->proxy);
+        }
     }
 }
 

@@ -86,7 +86,8 @@ lk_on_far_register (lk_proxy *proxy, const lk_app_request *request)
     if (self) {
         lk_registration_note_until (proxy, self, request->until_ms);
     }
-    if (proxy->leaving || proxy->far.all.count >= LK_REGISTRATIONS_MAX) {
+    if (proxy->leaving || (!self && lk_core_is_draining (proxy->core))
+        || proxy->far.all.count >= LK_REGISTRATIONS_MAX) {
         tell (proxy, LK_ANSWER_MOVE, request->app, &request->far);
         return;
     }
@@ -250,6 +251,9 @@ lk_on_far_lease (lk_proxy *proxy, const lk_app_request *request)
     if (proxy->leaving) {
         tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
         return;
+    }
+    if (lk_core_is_draining (proxy->core)) { /* the first one may be lost */
+        tell (proxy, LK_ANSWER_MOVE, self->app, &self->id);
     }
     lk_registration_stay (proxy, self, lk_registration_lease (proxy, self));
     lk_registration_note_clock (proxy, self, request->sent);

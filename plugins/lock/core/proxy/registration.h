@@ -131,7 +131,7 @@ void lk_registrations_expire (lk_proxy *proxy);
  *  be told of. */
 void lk_registrations_end_all (lk_proxy *proxy);
 
-/*  The service stops for good: all are told to move. */
+/*  The service stops for good, or drains: all are told to move. */
 void lk_registrations_leave (lk_proxy *proxy);
 
 /*  -------------------------------------------------------- requests */
