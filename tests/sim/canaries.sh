@@ -148,6 +148,8 @@ canary fills-with-one-way-sight 20 one-way-link reason.c \
 
 canary drained-says-eligible 20 rolling vote.c \
     's/\.eligible = may_be_elected (election)/.eligible = election->core->config.eligible/'
+canary a-late-start-says-who-may-lead 1 unit/core_drain node.c \
+    's/!peer->has_at || started->incarnation > peer->incarnation/1/'
 canary all-drain-and-nobody-leads 100 roll-all vote.c \
     's/\n *|| (core->config\.eligible\n[^;]*;/;/'
 canary drained-pings-eligible 1 unit/core_drain ping.c \

@@ -121,6 +121,18 @@ introduces_eligible (void)
     return sent (LK_MSG_STARTED, THIRD)->as.started.eligible;
 }
 
+/*  A leader's LOCKSTARTED; its pings are of incarnation 1. */
+static void
+starts (uint64_t incarnation, bool eligible)
+{
+    lk_lock_message message = message_of (LK_MSG_STARTED);
+    message.term = (lk_term) {0, 0};
+    message.as.started = (lk_msg_started) {
+        .answer = true, .eligible = eligible, .incarnation = incarnation};
+    give (THIRD, &message);
+    note ();
+}
+
 static bool
 votes_eligible (uint64_t number)
 {
@@ -145,6 +157,21 @@ START_TEST (it_says_that_it_may_not_lead)
     ck_assert (sent (LK_MSG_PING, THIRD)->as.ping.eligible);
     ck_assert (lk_node_may_lead (node) && says_eligible ());
     ck_assert (votes_eligible (9));
+}
+END_TEST
+
+/*  What comes late may be of a process that has ended. */
+START_TEST (a_late_start_says_nothing)
+{
+    const uint64_t pings = lk_node_core (node)->peer[THIRD].incarnation;
+    starts (pings, false);
+    starts (pings - 1, false);
+    ck_assert_int_eq (dates, 0);
+    ck_assert (lk_node_core (node)->peer[THIRD].eligible);
+    starts (pings + 1, false);
+    ck_assert (!lk_node_core (node)->peer[THIRD].eligible);
+    starts (pings + 1, true);
+    ck_assert (lk_node_core (node)->peer[THIRD].eligible);
 }
 END_TEST
 
@@ -319,6 +346,7 @@ main (void)
     TCase *tests = tcase_create ("drain");
     tcase_add_checked_fixture (tests, begin, tear_down);
     tcase_add_test (tests, it_says_that_it_may_not_lead);
+    tcase_add_test (tests, a_late_start_says_nothing);
     tcase_add_test (tests, it_ends_by_itself);
     tcase_add_test (tests, it_leads_on_if_nobody_else_may);
     tcase_add_test (tests, the_first_that_stays_asks);

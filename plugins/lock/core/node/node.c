@@ -75,7 +75,9 @@ on_started (lk_node *node, const lk_lock_message *message)
     lk_peer *peer = &node->core.peer[message->from];
     node->core.known |= LK_HOST_BIT (message->from);
     peer->candidate = started->candidate;
-    peer->eligible = started->eligible;
+    if (!peer->has_at || started->incarnation > peer->incarnation) {
+        peer->eligible = started->eligible; /* else pings know better */
+    }
     if (peer->ended || started->incarnation != peer->incarnation) {
         lk_ping_soon (&node->core);
     }
