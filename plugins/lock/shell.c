@@ -9,6 +9,7 @@
 
 #include "lockd.h"
 
+#include "draining.h"
 #include "far.h"
 #include "in.h"
 #include "leaving.h"
@@ -475,6 +476,7 @@ on_settle (void *context)
     self->stepped = false;
     lk_event event = {.type = LK_ON_FLUSH};
     step (self, &event);
+    lk_lockd_look_drain (self);
     lk_lockd_look_leave (self, step_more);
     ask_for_wake (self);
 }

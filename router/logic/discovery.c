@@ -32,11 +32,17 @@ add_server (const lk_router *self, lk_message *list, const char *host,
     lk_message_add_row (list, "servers", &row);
 }
 
+bool
+lk_discovery_serves (const lk_router *self)
+{
+    return self->clients_address[0] != '\0' && !self->finding.draining;
+}
+
 /*  This one first. */
 static void
 fill (const lk_router *self, lk_message *list)
 {
-    if (!self->leaving) {
+    if (lk_discovery_serves (self) && !self->leaving) {
         add_server (self, list, self->host, self->clients_address,
                     self->clients_key);
     }

@@ -15,6 +15,10 @@
 /*  The command, and the topic. */
 #define LK_SERVERS "SERVERS"
 
+/*  Whether applications on other machines are to come here: there is a port for
+ *  them, and the lock service is not about to end. */
+bool lk_discovery_serves (const lk_router *self);
+
 /*  SERVERS: answered with the list. */
 void lk_discovery_on_servers (lk_router *self, const lk_source *source,
                               const lk_message *message);

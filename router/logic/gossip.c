@@ -5,6 +5,7 @@
  */
 
 #include "gossip.h"
+#include "discovery.h"
 #include "events.h"
 #include "neighbour.h"
 
@@ -63,8 +64,9 @@ gossip_for (const lk_router *self, const lk_mesh_link *but)
     return message;
 }
 
+/*  Of no other hosts only where this one's own applications are to go. */
 static void
-tell_all (lk_router *self)
+tell_all (lk_router *self, bool all)
 {
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
@@ -72,7 +74,7 @@ tell_all (lk_router *self)
         if (is_told_of (link)) {
             message = gossip_for (self, link);
         }
-        if (message != NULL && lk_message_has (message, "hosts")) {
+        if (message != NULL && (all || lk_message_has (message, "hosts"))) {
             lk_router_send (self, &link->out, &message);
         }
         lk_message_destroy (&message);
@@ -90,7 +92,7 @@ lk_gossip_work (lk_router *self)
     while ((stale = lk_mesh_stale (&self->mesh, self->now_ms)) != NULL) {
         lk_neighbour_drop (self, stale, "nobody speaks of it");
     }
-    tell_all (self);
+    tell_all (self, false);
     lk_events_cluster (self);
     if (self->mesh.count > 0) {
         lk_router_gossip_by (self, AGAIN_MS);
@@ -112,7 +114,17 @@ take_row (lk_router *self, const char *teller, const lk_message *row)
     }
 }
 
-/*  What a service of this host belongs to. */
+static void
+take_draining (lk_router *self, bool draining)
+{
+    if (draining != self->finding.draining) {
+        self->finding.draining = draining;
+        tell_all (self, true);
+        lk_discovery_work (self);
+    }
+}
+
+/*  What a service of this host belongs to, and whether others serve for it. */
 void
 lk_gossip_on_cluster (lk_router *self, const lk_source *source,
                       const lk_message *message)
@@ -121,6 +133,7 @@ lk_gossip_on_cluster (lk_router *self, const lk_source *source,
     if (name != NULL && lk_address_is_name (lk_slice_of (name))
         && !source->local->application) {
         snprintf (self->cluster_name, sizeof self->cluster_name, "%s", name);
+        take_draining (self, lk_message_flag (message, "draining"));
     }
 }
 
@@ -156,6 +169,8 @@ lk_gossip_on_gossip (lk_router *self, const lk_source *source,
     if (self->leaving || is_stranger (self, source->link, message)) {
         return;
     }
+    lk_neighbour_read_clients (message, &source->link->clients);
+    lk_discovery_work (self);
     for (size_t i = 0; i < 2 * LK_LINKS_MAX; i++) {
         lk_message *row = lk_message_row (message, "hosts", i);
         if (row == NULL) {

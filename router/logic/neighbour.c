@@ -6,6 +6,7 @@
 
 #include "neighbour.h"
 #include "deliver.h"
+#include "discovery.h"
 #include "events.h"
 #include "undelivered.h"
 
@@ -27,7 +28,7 @@ lk_neighbour_introduction (const lk_router *self, const char *command)
     lk_message_set_text (message, "address", self->address);
     lk_message_set_text (message, "version", LK_VERSION);
     lk_message_set_hex (message, "incarnation", self->incarnation);
-    if (self->clients_address[0] != '\0') {
+    if (lk_discovery_serves (self)) {
         lk_message_set_text (message, "clients", self->clients_address);
         lk_message_set_text (message, "clients_key", self->clients_key);
     }
@@ -58,8 +59,8 @@ lk_neighbour_refuse (lk_router *self, const lk_source *source,
     lk_router_answer (self, source, &message);
 }
 
-static void
-read_clients (const lk_message *message, lk_clients_port *port)
+void
+lk_neighbour_read_clients (const lk_message *message, lk_clients_port *port)
 {
     const char *address = lk_message_text (message, "clients");
     const char *key = lk_message_text (message, "clients_key");
@@ -80,7 +81,7 @@ read_party (const lk_message *message, lk_party *party)
     party->version = lk_message_text (message, "version");
     party->privileged = lk_message_flag (message, "privileged");
     party->one_way = lk_message_flag (message, "one_way");
-    read_clients (message, &party->clients);
+    lk_neighbour_read_clients (message, &party->clients);
     return party->host != NULL && party->address != NULL
            && party->version != NULL
            && lk_message_hex (message, "incarnation", &party->incarnation)

@@ -54,6 +54,11 @@ void lk_neighbour_note_refusal (lk_router *self, const char *what,
                                 const char *reason, const char *host,
                                 const char *address);
 
+/*  Where that router takes applications on other machines, as a message that
+ *  introduces it says. */
+void lk_neighbour_read_clients (const lk_message *message,
+                                lk_clients_port *port);
+
 /*  A message that says who this router is, to the next one. */
 lk_message *lk_neighbour_introduction (const lk_router *self,
                                        const char *command);

@@ -17,6 +17,7 @@ typedef struct {
     lk_host_domain domain[LK_DOMAINS_MAX];
     size_t count;
     uint64_t told; /* a hash of what the subscribers know */
+    bool draining; /* the lock service of this host has others serve */
 } lk_finding;
 
 /*  Takes `discovery`, a word, and `domains`, a list of "HOST DOMAIN". */

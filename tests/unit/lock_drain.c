@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "draining.h"
 #include "lock_fake.h"
 
 #define APP "cli-7@h1"
@@ -16,6 +17,15 @@ set_up_leader (void)
     forget_sent ();
 }
 
+/*  What the router is told, see below. */
+static void
+forget_cluster (void)
+{
+    if (lk_message_is (bus.sent[bus.count - 1], "CLUSTER")) {
+        lk_message_destroy (&bus.sent[--bus.count]);
+    }
+}
+
 static void
 ask_to_drain (bool drain, bool force)
 {
@@ -24,6 +34,7 @@ ask_to_drain (bool drain, bool force)
     lk_message_set_flag (message, "force", force);
     lk_message_set_number (message, "for", 7000);
     give (message);
+    forget_cluster ();
 }
 
 static void
@@ -92,10 +103,35 @@ START_TEST (status_tells_it)
     ck_assert (!lk_message_flag (only_sent (APP, "NOLOCK"), "draining"));
     ck_assert (lk_message_flag (only_sent (APP, "NOLOCK"), "may_lead"));
     node.drains = true;
+    lk_lockd_look_drain (&lockd);
+    bus.now_ms += 1234;
     forget_sent ();
     give (new_message (APP, "LOCKSTATUS", 6));
     ck_assert (lk_message_flag (only_sent (APP, "NOLOCK"), "draining"));
+    ck_assert_int_eq (
+        lk_message_number (only_sent (APP, "NOLOCK"), "draining_ms", -1), 1234);
     ck_assert (!lk_message_flag (only_sent (APP, "NOLOCK"), "may_lead"));
+}
+END_TEST
+
+static void
+is_told (bool draining)
+{
+    lk_lockd_look_drain (&lockd);
+    const lk_message *word = only_sent ("router@.", "CLUSTER");
+    check_text (word, "name", lockd.state.cluster);
+    ck_assert (lk_message_flag (word, "draining") == draining);
+    forget_sent ();
+    lk_lockd_look_drain (&lockd);
+    ck_assert_uint_eq (bus.count, 0);
+}
+
+START_TEST (the_router_is_told)
+{
+    node.drains = true;
+    is_told (true);
+    node.drains = false;
+    is_told (false);
 }
 END_TEST
 
@@ -109,6 +145,7 @@ main (void)
     tcase_add_test (tests, what_is_held_there_is_counted);
     tcase_add_test (tests, not_while_nobody_else_may_lead);
     tcase_add_test (tests, status_tells_it);
+    tcase_add_test (tests, the_router_is_told);
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);
 }

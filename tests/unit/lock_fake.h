@@ -251,6 +251,12 @@ lk_node_may_leave (const lk_node *self)
 }
 
 bool
+lk_node_drains (const lk_node *self)
+{
+    return self->drains;
+}
+
+bool
 lk_node_may_lead (const lk_node *self)
 {
     return self->config.eligible && !self->drains;

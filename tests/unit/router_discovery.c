@@ -123,6 +123,51 @@ START_TEST (ourselves_and_who_is_live)
 }
 END_TEST
 
+static void
+say_draining (const char *flag)
+{
+    char body[64];
+    snprintf (body, sizeof body, "{\"name\":\"one\"%s}", flag);
+    say (LK_SIDE_LOCAL, "lock", "lock@h1", "router@.", "CLUSTER", body);
+}
+
+/*  Neighbours hear it at once, be there others or not. */
+START_TEST (a_host_that_is_to_end_serves_nobody)
+{
+    settle ("authenticated", "");
+    register_far ();
+    const char *out = link_server ("h2", "10.0.0.2:7412");
+    drain ("far");
+    say_draining (",\"draining\":true");
+    assert_has (next ("far"),
+                "{\"servers\":[" ROW ("h2", "10.0.0.2:7412", "") "]}");
+    const char *told = next (out);
+    assert_has (told, "GOSSIP");
+    ck_assert_ptr_null (strstr (told, "clients"));
+    say_draining (",\"draining\":true");
+    assert_next (out, "");
+    assert_next ("far", "");
+    say_draining ("");
+    assert_has (next (out), "\"clients\":\"10.0.0.1:7412\"");
+    assert_has (next ("far"), "{\"servers\":[" OWN ",");
+}
+END_TEST
+
+START_TEST (so_does_a_neighbour)
+{
+    settle ("authenticated", "");
+    register_far ();
+    link_server ("h2", "10.0.0.2:7412");
+    drain ("far");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "GOSSIP",
+         "{\"host\":\"h2\"}");
+    assert_has (next ("far"), "{\"servers\":[" OWN "]}");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "GOSSIP",
+         "{\"clients\":\"10.0.0.2:7412\",\"clients_key\":\"" OTHER "\"}");
+    assert_has (next ("far"), OWN "," ROW ("h2", "10.0.0.2:7412", ""));
+}
+END_TEST
+
 START_TEST (where_hosts_are_may_change)
 {
     settle ("authenticated", "");
@@ -184,6 +229,8 @@ main (void)
     TCase *tests = tcase_create ("servers");
     tcase_add_checked_fixture (tests, serve, tear_down);
     tcase_add_test (tests, ourselves_and_who_is_live);
+    tcase_add_test (tests, a_host_that_is_to_end_serves_nobody);
+    tcase_add_test (tests, so_does_a_neighbour);
     tcase_add_test (tests, where_hosts_are_may_change);
     tcase_add_test (tests, no_address_that_makes_no_sense);
     tcase_add_test (tests, nobody);

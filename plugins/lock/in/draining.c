@@ -87,3 +87,13 @@ lk_lockd_ask_drain (lk_lockd *self, const lk_message *message,
                          .until_ms = lk_bus_now (self->bus) + for_ms};
     return true;
 }
+
+void
+lk_lockd_look_drain (lk_lockd *self)
+{
+    const bool drains = lk_node_drains (self->node);
+    if (drains != (self->drains_since != INT64_MAX)) {
+        self->drains_since = drains ? lk_bus_now (self->bus) : INT64_MAX;
+        lk_lockd_tell_cluster (self);
+    }
+}

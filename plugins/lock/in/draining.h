@@ -13,4 +13,8 @@
 bool lk_lockd_ask_drain (lk_lockd *self, const lk_message *message,
                          const lk_view *view, lk_event *event);
 
+/*  Notes since when the node drains, if it does, and has the router tell who is
+ *  linked: applications on other machines are to go elsewhere. */
+void lk_lockd_look_drain (lk_lockd *self);
+
 #endif

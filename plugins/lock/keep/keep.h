@@ -102,6 +102,7 @@ typedef struct {
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     int64_t leaves_at_ms; /* halts then at the latest; INT64_MAX */
+    int64_t drains_since; /* ms; INT64_MAX: the node does not */
     int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
     int64_t join_at_ms;   /* ask to become a member; INT64_MAX: no such wish */
     char join_why[160];   /* it was refused, for the log */

@@ -35,6 +35,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->short_of_hosts = options->hosts_min > 0;
     self->return_at_ms = INT64_MAX;
     self->leaves_at_ms = INT64_MAX;
+    self->drains_since = INT64_MAX;
     self->resend_at_ms = INT64_MAX;
     self->alive_at_ms = INT64_MAX;
     self->join_at_ms = INT64_MAX;

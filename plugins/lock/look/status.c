@@ -180,10 +180,11 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
     lk_message_set_number (message, "since_ms",
                            lk_lockd_ready_for (self, status.ready));
     lk_message_set_flag (message, "leads", status.leads);
-    const bool may_lead = lk_node_may_lead (self->node);
-    lk_message_set_flag (message, "may_lead", may_lead);
-    if (self->eligible && !may_lead) {
+    lk_message_set_flag (message, "may_lead", lk_node_may_lead (self->node));
+    if (self->drains_since != INT64_MAX) {
         lk_message_set_flag (message, "draining", true);
+        lk_message_set_number (message, "draining_ms",
+                               lk_bus_now (self->bus) - self->drains_since);
     }
     lk_message_set_number (message, "leaders_max", self->options.leaders_max);
     lk_message_set_text (message, "phase", status.phase);

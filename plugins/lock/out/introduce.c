@@ -109,6 +109,8 @@ lk_lockd_tell_cluster (lk_lockd *self)
     if (self->state.cluster[0] != '\0') {
         lk_message *message = lk_message_new ("router@.", "CLUSTER");
         lk_message_set_text (message, "name", self->state.cluster);
+        lk_message_set_flag (message, "draining",
+                             self->drains_since != INT64_MAX);
         (void) lk_lockd_send (self, message);
     }
 }

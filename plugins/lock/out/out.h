@@ -49,7 +49,8 @@ void lk_lockd_announce (lk_lockd *self, const char *host);
 /*  REFUSE: it is not of our cluster. */
 void lk_lockd_refuse (lk_lockd *self, const char *host, const char *problem);
 
-/*  The router is told which cluster that is, for who wants to join it. */
+/*  The router is told which cluster that is, for who wants to join it, and
+ *  whether others serve in place of this host. */
 void lk_lockd_tell_cluster (lk_lockd *self);
 
 /*  -------------------------------------------------------- applications */

@@ -20,12 +20,14 @@
 #define PAUSE_MS 100
 #define WAIT_MS 30000 /* unless it is said */
 #define FOR_MS 600000
+#define REMOTES_MS 5000 /* applications on other machines have to go */
 
 typedef struct {
     const lk_options *options;
     lk_requester *asker;
     char to[LK_ADDRESS_LEN_MAX + 1];
     int64_t began_ms, until_ms;
+    int64_t drained_ms; /* so long it has led nothing; INT64_MAX */
 } leaver;
 
 static lk_message *
@@ -57,12 +59,25 @@ print_json (const leaver *self, const lk_message *answer)
     lk_message_destroy (&row);
 }
 
+/*  They have nowhere else to go, or do not say that they went. */
+static void
+print_remotes (int64_t remotes)
+{
+    if (remotes > 0) {
+        printf (", but still serves %" PRId64 " application%s on other "
+                "machines",
+                remotes, remotes == 1 ? "" : "s");
+    }
+}
+
 static void
 print_drained (const lk_message *answer)
 {
     const int64_t held = lk_message_number (answer, "held", 0);
     lk_show (stdout, lk_text_of (answer, "host"));
-    printf (" leads nothing: restart or stop it");
+    printf (" leads nothing");
+    print_remotes (lk_message_number (answer, "remotes", 0));
+    printf (": restart or stop it");
     if (held > 0) {
         printf ("; %" PRId64 " lock%s held there %s on if it is back within "
                 "%.1f s",
@@ -122,18 +137,36 @@ say_problem (const leaver *self, const lk_message *answer)
 
 /*  -------------------------------------------------------- the verb */
 
+/*  It may end, and those that it served on other machines are gone, or will not
+ *  go soon. */
+static bool
+is_done (leaver *self, const lk_message *answer)
+{
+    const int64_t now_ms = lk_clock_ms ();
+    const char *state = lk_text_of (answer, "state");
+    if (self->options->undo) {
+        return strcmp (state, "serving") == 0;
+    }
+    if (strcmp (state, "drained") != 0) {
+        self->drained_ms = INT64_MAX;
+        return false;
+    }
+    if (self->drained_ms == INT64_MAX) {
+        self->drained_ms = now_ms;
+    }
+    return lk_message_number (answer, "remotes", 0) == 0
+           || now_ms >= self->until_ms
+           || now_ms - self->drained_ms >= REMOTES_MS;
+}
+
 static int
-leave (const leaver *self)
+leave (leaver *self)
 {
     for (;;) {
         lk_message *answer = ask (self);
         int code = LK_EXIT_OK;
         const bool told = answer != NULL && lk_message_is (answer, "LOCKDRAIN");
-        const bool done =
-            told
-            && strcmp (lk_text_of (answer, "state"),
-                       self->options->undo ? "serving" : "drained")
-                   == 0;
+        const bool done = told && is_done (self, answer);
         if (!told) {
             code = say_problem (self, answer);
         } else if (done) {
@@ -162,7 +195,9 @@ run_leave (int argc, char **argv)
         return lk_cli_misused (&lk_verb_leave,
                                "'leave' takes one host, or none for this one");
     }
-    leaver self = {.options = &options, .began_ms = lk_clock_ms ()};
+    leaver self = {.options = &options,
+                   .began_ms = lk_clock_ms (),
+                   .drained_ms = INT64_MAX};
     self.until_ms =
         self.began_ms
         + (options.wait_ms == LK_FOREVER ? WAIT_MS : options.wait_ms);

@@ -43,6 +43,12 @@ lk_drain_run (lk_node *node)
 }
 
 bool
+lk_node_drains (const lk_node *node)
+{
+    return lk_core_is_draining (&node->core);
+}
+
+bool
 lk_drain_waits (const lk_node *node)
 {
     return lk_core_is_draining (&node->core) && !lk_node_is_drained (node);

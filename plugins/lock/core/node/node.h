@@ -47,6 +47,9 @@ bool lk_node_is_drained (const lk_node *self);
 /*  Whether it leads not, or others could lead in its place now. */
 bool lk_node_may_leave (const lk_node *self);
 
+/*  Whether it drains: see LK_ON_DRAIN. */
+bool lk_node_drains (const lk_node *self);
+
 /*  Whether it may lead: what LOCKSTARTED says. */
 bool lk_node_may_lead (const lk_node *self);
 
