@@ -76,6 +76,7 @@ step (lk_lockd *self, lk_event *event)
     lk_lockd_carry_out (self, &effects);
     if (self->keys_are_old && !self->failed) {
         self->keys_are_old = false;
+        self->places_are_old = true;
         lk_lockd_tell_keys (self);
         lk_lockd_read_limits (self);
     }
@@ -98,6 +99,26 @@ step_tick (lk_lockd *self)
 {
     lk_event event = {.type = LK_ON_TICK};
     step_more (self, &event);
+}
+
+/*  Once for all that a wake-up has brought: settings, and hosts that they name.
+ */
+static void
+give_places (lk_lockd *self)
+{
+    const lk_hosts hosts = lk_hostmap_hosts (&self->hostmap);
+    lk_event event = {.type = LK_ON_PLACES};
+    lk_node_status status;
+    if (!self->places_are_old && hosts == self->placed) {
+        return;
+    }
+    self->places_are_old = false;
+    self->placed = hosts;
+    lk_node_get_status (self->node, &status);
+    event.arbiters = lk_lockd_find_arbiters (self, &status);
+    if (event.arbiters != status.arbiters) {
+        step_more (self, &event);
+    }
 }
 
 /*  -------------------------------------------------------- the journal */
@@ -473,6 +494,7 @@ on_settle (void *context)
     if (!self->stepped || self->failed) {
         return;
     }
+    give_places (self);
     self->stepped = false;
     lk_event event = {.type = LK_ON_FLUSH};
     step (self, &event);

@@ -116,6 +116,17 @@ find_view (const lk_survey *self)
     return view;
 }
 
+static bool
+has_item (const lk_message *message, const char *field, const char *name)
+{
+    const char *item;
+    size_t i = 0;
+    do {
+        item = lk_message_item (message, field, i++);
+    } while (item != NULL && strcmp (item, name) != 0);
+    return item != NULL;
+}
+
 static void
 add_members (lk_survey *self)
 {
@@ -138,6 +149,10 @@ add_members (lk_survey *self)
         if (host != NULL) {
             host->leader = (int) i;
         }
+    }
+    for (size_t i = 0; i < self->count && self->view != NULL; i++) {
+        self->host[i].is_arbiter =
+            has_item (self->view, "arbiters", self->host[i].name);
     }
 }
 

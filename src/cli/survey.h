@@ -17,6 +17,7 @@ typedef struct {
     bool here;        /* it is the one that is asked */
     bool live;        /* its router is linked, or it is here */
     bool is_member;   /* by the latest decree; */
+    bool is_arbiter;  /* has a vote at most, by the settings */
     int leader;       /* its place among the leaders; -1: none */
     lk_message *link; /* row of ROUTERSTATUS; NULL: none */
     lk_message *lock; /* LOCKREADY or NOLOCK; NULL: no answer */

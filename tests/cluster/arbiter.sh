@@ -34,8 +34,14 @@ check 'it reports both' await reports 'cluster=one votes=yes hosts=2 '
 check 'it becomes a member' at h1 cluster add a1
 check 'it is one' await member h1 a1
 check 'it is of three' await reports 'hosts=2 members=3 '
-check 'it leads nothing' code 1 grep -q '^a1 .*leader' \
-    <(at h1 cluster members)
+#   has_role WORDS...: for `cluster members` and `status` of h1.
+has_role () {
+    at h1 "$@" | grep -q '^a1 .*arbiter'
+}
+check 'it is told as an arbiter' await has_role cluster members
+check 'status tells it, too' await has_role status
+check 'locks cannot be had there, and nothing is wrong' code 1 \
+    grep -q 'locks cannot be had' <(at h1 status)
 
 #   ------------------------------------------------------------ what it is not
 

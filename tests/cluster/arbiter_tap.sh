@@ -10,7 +10,7 @@ mkdir -p "$work/a/state" "$work/a/run"
 
 #   member H NAME: H says that NAME is one.
 member () {
-    at "$1" cluster members | grep -q "^$2 .*\(leader\|member\)"
+    at "$1" cluster members | grep -q "^$2 .*\(leader\|member\|arbiter\)"
 }
 #   linked H NAME
 linked () {

@@ -157,6 +157,32 @@ START_TEST (tells_the_router)
 }
 END_TEST
 
+/*  What the core was told last. */
+static lk_hosts
+told_arbiters (void)
+{
+    const lk_event *event = last_event (LK_ON_PLACES);
+    node.status.arbiters = event->arbiters;
+    return event->arbiters;
+}
+
+/*  As the settings name them; also one that shows up later. */
+START_TEST (the_core_is_told_of_arbiters)
+{
+    (void) have (1, "hosts\n    arbiter = \"h2 10.0.0.7:1 " K1 "\"\n"
+                    "    arbiter = \"a1 10.0.0.8:1 " K2 "\"\n");
+    ck_assert_uint_eq (told_arbiters (), LK_HOST_BIT (h2));
+    const lk_host a1 = lk_hostmap_intern (&lockd.hostmap, "a1", 0x55);
+    tick ();
+    ck_assert_uint_eq (told_arbiters (), LK_HOST_BIT (h2) | LK_HOST_BIT (a1));
+    const size_t count = node.count;
+    tick ();
+    ck_assert_uint_eq (node.count, count + 1);
+    (void) have (2, "");
+    ck_assert_uint_eq (told_arbiters (), 0);
+}
+END_TEST
+
 /*  -------------------------------------------------------- listing */
 
 START_TEST (the_first_ones_are_all)
@@ -333,13 +359,11 @@ END_TEST
 int
 main (void)
 {
-    const TTest *const all[] = {tells_the_router,
-                                the_first_ones_are_all,
-                                later_ones_are_the_new_ones,
-                                asks_the_first_leader,
-                                waits_for_the_last_change,
-                                a_leader_is_asked,
-                                who_is_shut_out};
+    const TTest *const all[] = {
+        tells_the_router,       the_core_is_told_of_arbiters,
+        the_first_ones_are_all, later_ones_are_the_new_ones,
+        asks_the_first_leader,  waits_for_the_last_change,
+        a_leader_is_asked,      who_is_shut_out};
     const group groups[] = {GROUP ("keys", all, set_up_cluster)};
     return run_groups ("lock_keys", groups, sizeof groups / sizeof groups[0]);
 }

@@ -143,6 +143,23 @@ START_TEST (tells_none_without_the_text)
 }
 END_TEST
 
+/*  Members or only heard; one of three, and of what it was asked again. */
+START_TEST (tells_arbiters)
+{
+    node.status.arbiters = LK_HOST_BIT (h3) | LK_HOST_BIT (h4);
+    give (new_message (APP, "LOCKMEMBERS", 3));
+    const lk_message *list = only_sent (APP, "LOCKMEMBERS");
+    check_row (list, 1, "h2", "leader", true);
+    check_row (list, 2, "h3", "arbiter", false);
+    check_row (list, 3, "h4", "proxy", true);
+    forget_sent ();
+    give (new_message (APP, "LOCKSTATUS", 4));
+    const lk_message *status = only_sent (APP, "NOLOCK");
+    ck_assert_uint_eq (lk_message_item_count (status, "arbiters"), 2);
+    ck_assert_str_eq (lk_message_item (status, "arbiters", 0), "h3");
+}
+END_TEST
+
 /*  -------------------------------------------------------- changes */
 
 START_TEST (adds_who_is_heard)
@@ -427,11 +444,42 @@ START_TEST (does_not_join_without_a_wish)
 }
 END_TEST
 
+/*  -------------------------------------------------------- an arbiter */
+
+static void
+set_up_arbiter (void)
+{
+    set_up_fresh ();
+    lockd.options.arbiter = true;
+    attach ();
+    forget_sent ();
+}
+
+START_TEST (an_arbiter_tells_its_core)
+{
+    ck_assert (node.config.arbiter);
+    ck_assert_ptr_null (lockd.page);
+}
+END_TEST
+
+START_TEST (an_arbiter_answers_no_application)
+{
+    give (new_message (APP, "LOCKMEMBERS", 3));
+    (void) only_sent (APP, "UNKNOWN");
+    forget_sent ();
+    give (new_message (APP, "LOCKSTATUS", 4));
+    const lk_message *status = only_sent (APP, "NOLOCK");
+    ck_assert (!lk_message_flag (status, "ready"));
+}
+END_TEST
+
 int
 main (void)
 {
     const TTest *const list[] = {lists_members, lists_a_genesis, tells_domains,
-                                 tells_none_without_the_text};
+                                 tells_none_without_the_text, tells_arbiters};
+    const TTest *const arbiter[] = {an_arbiter_tells_its_core,
+                                    an_arbiter_answers_no_application};
     const TTest *const changes[] = {
         adds_who_is_heard,
         removes_a_member,
@@ -454,6 +502,7 @@ main (void)
         GROUP ("changes", changes, set_up_cluster),
         GROUP ("elsewhere", elsewhere, set_up_cluster),
         GROUP ("joining", joining, set_up_cluster),
+        GROUP ("arbiter", arbiter, set_up_arbiter),
     };
     return run_groups ("lock_members", groups,
                        sizeof groups / sizeof groups[0]);

@@ -81,7 +81,8 @@ add_members (const lk_lockd *self, lk_message *message,
     }
     for (size_t i = 0; i < self->hostmap.count; i++) {
         if (decree->members & ~leaders & LK_HOST_BIT (i)) {
-            add_row (&rows, (lk_host) i, "member");
+            add_row (&rows, (lk_host) i,
+                     status->arbiters & LK_HOST_BIT (i) ? "arbiter" : "member");
         }
     }
     for (size_t i = 0; i < self->hostmap.count; i++) {

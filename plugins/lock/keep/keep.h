@@ -111,6 +111,8 @@ typedef struct {
     char *use_told;       /* ... as it was told last; NULL: tell it */
     bool keys_are_due;    /* those that the router tells next */
     bool keys_are_old;    /* the settings have changed: tell it theirs */
+    bool places_are_old;  /* the core is to be told which hosts are arbiters */
+    lk_hosts placed;      /* hosts known when it was told */
     char keys_why[160];   /* it was refused, for the log */
     bool was_ready;       /* as told last, */
     int64_t ready_ms;     /* since then; 0: nothing was told yet */
@@ -181,6 +183,11 @@ const lk_decree *lk_lockd_decree (const lk_lockd *self,
 
 /*  The settings in force; NULL: their text is not here. */
 const char *lk_lockd_settings_text (const lk_node_status *status);
+
+/*  Those that the settings name as arbiters, members or not; and this one, if
+ *  it is one. */
+lk_hosts lk_lockd_find_arbiters (const lk_lockd *self,
+                                 const lk_node_status *status);
 
 /*  Whether we are a member by that decree; whether the host is a member or a
  *  leader. */

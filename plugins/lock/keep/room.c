@@ -31,6 +31,7 @@ lk_lockd_make_room (lk_lockd *self, bool urgent)
     lk_peers_forget (&self->peers, name, id);
     self->level[host] = 0;
     lk_hostmap_forget (&self->hostmap, host);
+    self->places_are_old = true;
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "keep.h"
 
 #include "net/log.h"
+#include "settings/arbiters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,24 @@ const char *
 lk_lockd_settings_text (const lk_node_status *status)
 {
     return status->settings.version == 0 ? "" : status->settings_text.data;
+}
+
+/*  All that are called so: of a state file that is gone, too. */
+lk_hosts
+lk_lockd_find_arbiters (const lk_lockd *self, const lk_node_status *status)
+{
+    lk_arbiter arbiters[LK_ARBITERS_MAX];
+    const char *text = lk_lockd_settings_text (status);
+    const size_t count =
+        text != NULL ? lk_common_settings_arbiters (text, arbiters) : 0;
+    lk_hosts found = self->options.arbiter ? LK_HOST_BIT (self->self) : 0;
+    for (size_t i = 0; count > 0 && i < self->hostmap.count; i++) {
+        const char *name = lk_hostmap_name (&self->hostmap, (lk_host) i);
+        if (lk_arbiter_find (arbiters, count, name) != NULL) {
+            found |= LK_HOST_BIT (i);
+        }
+    }
+    return found;
 }
 
 /*  -------------------------------------------------------- hosts-min */

@@ -362,6 +362,7 @@ make_node (lk_lockd *self)
     config.member = lk_lockd_is_member (self, &self->state.facts.active);
     config.candidate = self->candidate;
     config.eligible = self->eligible;
+    config.arbiter = options->arbiter;
     config.leaders_max = options->leaders_max;
     config.dead_after_ms = options->dead_after_ms;
     config.leader_lease_ms = options->leader_lease_ms;

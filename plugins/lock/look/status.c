@@ -190,6 +190,9 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
     lk_message_set_text (message, "phase", status.phase);
     write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);
+    if (status.arbiters != 0) {
+        add_hosts (self, message, "arbiters", status.arbiters);
+    }
     lk_message_set_text (message, "journal", lk_journal_words[status.journal]);
     write_settings (self, message, &status);
     write_numbers (self, message, &status);

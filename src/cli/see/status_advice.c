@@ -85,7 +85,7 @@ static bool
 is_not_ready (const lk_survey *survey, const lk_survey_host *host)
 {
     (void) survey;
-    return host->live && host->lock != NULL
+    return host->live && host->lock != NULL && !host->is_arbiter
            && !lk_message_is (host->lock, "LOCKREADY");
 }
 

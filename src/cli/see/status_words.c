@@ -35,6 +35,7 @@ lk_status_role (const lk_survey *survey, const lk_survey_host *host)
     return lk_status_lost_vote (host) ? "no vote"
            : host->leader == 0        ? "first leader"
            : host->leader > 0         ? "leader"
+           : host->is_arbiter         ? "arbiter"
            : host->is_member          ? "member"
            : survey->view != NULL     ? "proxy"
                                       : "unknown";
@@ -52,7 +53,7 @@ lk_status_trouble (const lk_survey_host *host)
     if (host->lock == NULL) {
         return "no lock service answers there";
     }
-    return lk_message_is (host->lock, "LOCKREADY")
+    return host->is_arbiter || lk_message_is (host->lock, "LOCKREADY")
                ? NULL
                : lk_status_text (host->lock, "reason", "no reason told");
 }
