@@ -93,13 +93,14 @@ fake unit b "echo '$summary'"
 fake_simulators () {    # ANSWER
     fake sim sim "echo \"$1\""
     fake hooks sim "echo \"$1\""
+    fake sim/ways ways "echo \"$1\""
 }
 fake_simulators 'seeds $4, failures 0, steps 9'
-expect 'everything is added up' '17 passed, 0 failed' 0
+expect 'everything is added up' '18 passed, 0 failed' 0
 fake_simulators 'seeds $4, failures 1, steps 9'
-expect 'a seed that fails, fails' '0 passed, 5 failed' 1
+expect 'a seed that fails, fails' '0 passed, 6 failed' 1
 fake_simulators 'seeds 0, failures 0, steps 9'
-expect 'a simulator without seeds fails' '0 passed, 5 failed' 1
+expect 'a simulator without seeds fails' '0 passed, 6 failed' 1
 
 export SILENT_S=2
 fake cluster a.sh 'echo begun' 'sleep 20'
