@@ -17,6 +17,7 @@
 #include "persons.h"
 #include "router_status.h"
 #include "session.h"
+#include "ways.h"
 
 #include "net/log.h"
 #include "wire/message_frame.h"
@@ -28,11 +29,13 @@
 /*  -------------------------------------------------------- answers */
 
 /*  On the connection that the command came through for local processes; for
- *  those of other hosts by their address. */
+ *  those of other hosts by their address: what does not go to `router@.` has a
+ *  number. */
 static void
 answer (lk_router *self, const lk_source *source, lk_message *message)
 {
-    if (source->from == LK_FROM_NEIGHBOUR || source->from == LK_FROM_REMOTE) {
+    if (source->from == LK_FROM_NEIGHBOUR || source->from == LK_FROM_REMOTE
+        || source->from == LK_FROM_DIALLED) {
         lk_router_post (self, &message);
         return;
     }
@@ -59,8 +62,12 @@ on_alive (lk_router *self, const lk_source *source, const lk_message *message)
 {
     if (source->from == LK_FROM_CALLER) {
         lk_neighbour_refuse (self, source, LK_REFUSE_UNMET);
-    } else if (lk_message_serial (message) != 0
-               || source->from != LK_FROM_NEIGHBOUR) {
+        return;
+    }
+    if (source->from == LK_FROM_NEIGHBOUR) {
+        lk_ways_on_alive (self, source->link, message);
+    }
+    if (lk_message_serial (message) != 0 || source->from != LK_FROM_NEIGHBOUR) {
         answer (self, source, lk_message_reply (message, "ABSOLUTELY"));
     }
 }
@@ -348,6 +355,7 @@ static const struct {
     {"COMMANDS", ARBITER | ASKERS | ALL_ZONES, on_commands},
     {"CONNECT", ARBITER | LK_FROM_CALLER | LK_FROM_NEIGHBOUR,
      lk_neighbour_on_connect},
+    {"COUNT", LK_FROM_NEIGHBOUR, lk_ways_on_count},
     {"DISCONNECTED", ARBITER | LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
     {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},

@@ -11,6 +11,7 @@
 #include "deliver.h"
 #include "garbage.h"
 #include "persons.h"
+#include "ways.h"
 
 #include "wire/message_frame.h"
 #include "wire/reasons.h"
@@ -254,7 +255,7 @@ lk_forward_frame (lk_router *self, lk_side side, const lk_identity *identity,
     lk_frame_result result;
     const char *problem;
     size_t at = 0;
-    bool is_source_old = true;
+    bool is_source_old = true, is_first = true;
     self->count.frames++;
     do {
         if (is_source_old) {
@@ -265,6 +266,13 @@ lk_forward_frame (lk_router *self, lk_side side, const lk_identity *identity,
         }
         result = lk_frame_next (lk_part_data (frame), lk_part_size (frame), &at,
                                 &header, &problem);
+        if (is_first && source.from == LK_FROM_NEIGHBOUR
+            && !lk_ways_take (self, source.link,
+                              result == LK_FRAME_MESSAGE ? &header : NULL,
+                              lk_part_size (frame))) {
+            return;
+        }
+        is_first = false;
         if (result == LK_FRAME_MESSAGE) {
             is_source_old = take_message (&on_way, &source, &header);
         }

@@ -49,11 +49,16 @@ lk_lost_hop (lk_router *router, lk_hop *hop)
         }
         return;
     }
+    const bool is_deaf = hop->deaf;
     if (link != NULL) {
         log_deaf (hop, link->host);
     }
     lk_hops_remove (&router->hops, hop);
     if (link != NULL) {
-        lk_neighbour_step (router, link, LK_LINK_DOWN);
+        if (is_deaf) {
+            lk_neighbour_end (router, link, "it does not read");
+        } else {
+            lk_neighbour_step (router, link, LK_LINK_DOWN);
+        }
     }
 }

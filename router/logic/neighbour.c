@@ -8,7 +8,7 @@
 #include "deliver.h"
 #include "discovery.h"
 #include "events.h"
-#include "undelivered.h"
+#include "ways.h"
 
 #include "net/hostport.h"
 #include "net/log.h"
@@ -17,6 +17,9 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/*  The reason of a HANGUP. */
+#define LOST "connection lost"
 
 /*  -------------------------------------------------------- messages */
 
@@ -40,13 +43,7 @@ send_connect (lk_router *self, lk_mesh_link *link)
 {
     lk_message *message = lk_neighbour_introduction (self, "CONNECT");
     lk_message_set_flag (message, "privileged", true);
-    lk_router_send (self, &link->out, &message);
-}
-
-static void
-send_heartbeat (lk_router *self, lk_mesh_link *link)
-{
-    lk_message *message = lk_message_new ("router@.", "ALIVE");
+    lk_message_set_flag (message, "ways", true);
     lk_router_send (self, &link->out, &message);
 }
 
@@ -81,6 +78,8 @@ read_party (const lk_message *message, lk_party *party)
     party->version = lk_message_text (message, "version");
     party->privileged = lk_message_flag (message, "privileged");
     party->one_way = lk_message_flag (message, "one_way");
+    /*  Such a link has one connection, and what is lost with it is lost. */
+    party->ways = lk_message_flag (message, "ways") && !party->one_way;
     lk_neighbour_read_clients (message, &party->clients);
     return party->host != NULL && party->address != NULL
            && party->version != NULL
@@ -91,88 +90,79 @@ read_party (const lk_message *message, lk_party *party)
 
 /*  -------------------------------------------------------- stepping */
 
-/*  Nothing is known any more of what runs there, unless another link goes to
- *  that host. */
-static void
-forget_services (lk_router *self, const lk_mesh_link *link)
-{
-    const lk_mesh_link *other =
-        lk_mesh_by_host (&self->mesh, lk_slice_of (link->host));
-    lk_remote *remote;
-    if (other != NULL && other != link && other->met) {
-        return;
-    }
-    while ((remote = lk_directory_take (&self->directory, link->host))
-           != NULL) {
-        lk_events_remote (self, remote, "unknown");
-        lk_free (remote);
-    }
-}
-
 static const char *
 why_lost (const lk_router *self, lk_mesh_event event, char *text, size_t size)
 {
-    if (event == LK_LINK_SILENT) {
+    switch (event) {
+    case LK_LINK_SILENT:
         snprintf (text, size, "silent for %lld ms",
                   (long long) self->mesh.dead_after_ms);
         return text;
-    }
-    return event == LK_LINK_DOWN ? "connection lost"
-                                 : lk_mesh_link_event_name (event);
-}
-
-static void
-tell_lost (lk_router *self, const lk_mesh_link *link, lk_mesh_event event)
-{
-    char reason[LK_REASON_LEN_MAX + 1];
-    if (event == LK_LINK_LEFT) {
-        lk_events_host (self, "DISCONNECTED", link->host, NULL, NULL);
-    } else {
-        lk_events_host (self, "HANGUP", link->host, "reason",
-                        why_lost (self, event, reason, sizeof reason));
+    case LK_LINK_DOWN:
+        return LOST;
+    case LK_LINK_LEFT:
+        return NULL;
+    default:
+        return lk_mesh_link_event_name (event);
     }
 }
 
 static void
 close_link (lk_router *self, lk_mesh_link *link)
 {
-    char reason[LK_HOST_LEN_MAX + 64];
-    snprintf (reason, sizeof reason, "host '%s' is not connected", link->host);
-    lk_undelivered_hop (self, &link->channel.out, LK_DISCONNECTED, reason);
     self->calls->close (self->shell, link);
-    lk_channel_clear (&link->channel);
     lk_hop_clear (&link->out);
     link->out.identity.size = 0;
+    link->channel.announced = link->channel.counted = false;
+}
+
+/*  What becomes of the channel: `before` is the state that the link had. */
+static void
+carry_on (lk_router *self, lk_mesh_link *link, lk_mesh_state before,
+          lk_mesh_event event, unsigned effects)
+{
+    char reason[LK_REASON_LEN_MAX + 1];
+    if (link->sought_ms != 0) {
+        lk_ways_look (self, link, before, event);
+    } else if ((effects & LK_DO_LOST) && lk_ways_seek (self, link, event)) {
+        return;
+    } else if ((effects & LK_DO_LOST) || !link->met
+               || ((effects & LK_DO_CLOSE) && !link->channel.numbered)) {
+        lk_ways_lose (self, link, (effects & LK_DO_LOST) != 0,
+                      why_lost (self, event, reason, sizeof reason));
+    }
 }
 
 static void
-carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
-           unsigned effects)
+carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_state before,
+           lk_mesh_event event, unsigned effects)
 {
+    const bool was_sought = link->sought_ms != 0;
     if (effects & LK_DO_CLOSE) {
         close_link (self, link);
     }
-    if ((effects & LK_DO_LOST) || !link->met) {
-        forget_services (self, link);
-    }
-    if (effects & LK_DO_LOST) {
-        tell_lost (self, link, event);
-    }
+    carry_on (self, link, before, event, effects);
     if (effects & LK_DO_OPEN) {
         self->calls->open (self->shell, link);
     }
     if (effects & LK_DO_ASK) {
+        link->channel.announced = link->channel.counted = false;
         send_connect (self, link);
     }
     if (effects & LK_DO_BEAT) {
-        send_heartbeat (self, link);
+        lk_ways_beat (self, link);
     }
-    if (effects & LK_DO_LIVE) {
+    if ((effects & LK_DO_LIVE) && !was_sought) {
         lk_events_host (self, "NEWREMOTECONNECTION", link->host, "address",
                         link->address);
     }
-    if (effects & LK_DO_INTRODUCE) {
+    lk_ways_count (self, link);
+    if ((effects & LK_DO_INTRODUCE)
+        && !(link->channel.numbered
+             && (was_sought || before == LK_LINK_LIVE))) {
         lk_events_introduce (self, link);
+    }
+    if (effects & LK_DO_INTRODUCE) {
         lk_router_gossip_by (self, LK_GOSSIP_SOON_MS);
     }
     /*  Ahead of all that comes from now on. */
@@ -205,17 +195,34 @@ log_step (const lk_mesh_link *link, lk_mesh_state before, lk_mesh_event event)
             link->address);
 }
 
-void
-lk_neighbour_step (lk_router *self, lk_mesh_link *link, lk_mesh_event event)
+/*  `end`: its channel does not go on; NULL: it does if it can. */
+static void
+step (lk_router *self, lk_mesh_link *link, lk_mesh_event event, const char *end)
 {
     const lk_mesh_state before = link->state;
     const bool was_memorable = lk_mesh_link_is_memorable (link);
-    const unsigned effects =
-        lk_mesh_step (&self->mesh, link, event, self->now_ms);
+    const bool was_live = lk_mesh_link_is_live (link);
+    unsigned effects = lk_mesh_step (&self->mesh, link, event, self->now_ms);
     self->is_memory_old |= was_memorable != lk_mesh_link_is_memorable (link);
     log_step (link, before, event);
-    carry_out (self, link, event, effects);
+    if (end != NULL) {
+        lk_ways_lose (self, link, was_live, end);
+        effects &= ~(unsigned) LK_DO_LOST;
+    }
+    carry_out (self, link, before, event, effects);
     lk_events_cluster (self);
+}
+
+void
+lk_neighbour_step (lk_router *self, lk_mesh_link *link, lk_mesh_event event)
+{
+    step (self, link, event, NULL);
+}
+
+void
+lk_neighbour_end (lk_router *self, lk_mesh_link *link, const char *why)
+{
+    step (self, link, LK_LINK_DOWN, why);
 }
 
 /*  -------------------------------------------------------- connections */
@@ -264,8 +271,8 @@ lk_neighbour_left (lk_router *self, const lk_identity *identity)
         lk_neighbour_step (self, link, LK_LINK_DOWN);
     } else if (link != NULL) {
         lk_mesh_link_leave (link);
-        if (!link->met) {
-            forget_services (self, link);
+        if (!link->met && link->sought_ms == 0) {
+            lk_ways_lose (self, link, false, NULL);
         }
     }
 }
@@ -275,6 +282,7 @@ lk_neighbour_work (lk_router *self)
 {
     lk_mesh_event event;
     lk_mesh_link *link;
+    lk_ways_work (self);
     while (!self->leaving
            && (link = lk_mesh_due (&self->mesh, self->now_ms, &event))
                   != NULL) {
@@ -298,9 +306,8 @@ lk_neighbour_cut (lk_router *self, const char *host)
     for (size_t i = 0; i < self->mesh.count; i++) {
         lk_mesh_link *link = self->mesh.link[i];
         if (is_linked_by (self, link, host)) {
-            lk_neighbour_step (self, link, LK_LINK_DOWN);
+            lk_neighbour_end (self, link, LOST);
             link->met = false;
-            forget_services (self, link);
         }
     }
 }
@@ -393,9 +400,8 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     lk_message *accept = lk_neighbour_introduction (self, "ACCEPT");
     lk_message_set_flag (accept, "privileged", true);
-    if (self->mesh.accepts_only) {
-        lk_message_set_flag (accept, "one_way", true);
-    }
+    lk_message_set_flag (accept, self->mesh.accepts_only ? "one_way" : "ways",
+                         true);
     lk_router_answer (self, source, &accept);
     if (!again) {
         lk_neighbour_step (self, link, LK_LINK_MET);
@@ -417,6 +423,7 @@ lk_neighbour_on_connect (lk_router *self, const lk_source *source,
                              "address and incarnation");
         return;
     }
+    party.ways = party.ways && !self->mesh.accepts_only;
     const char *wrong = doubt (self, source, &party);
     if (wrong != NULL) {
         turn_away (self, source, &party, wrong);
@@ -427,7 +434,7 @@ lk_neighbour_on_connect (lk_router *self, const lk_source *source,
     const lk_party own = lk_router_party (self);
     switch (lk_mesh_judge (&self->mesh, &own, &party, &link)) {
     case LK_MEET_RESTARTED:
-        lk_neighbour_step (self, link, LK_LINK_DOWN);
+        lk_neighbour_end (self, link, LOST);
         link->met = false;
         welcome (self, source, &party, link);
         break;
@@ -445,6 +452,18 @@ lk_neighbour_on_connect (lk_router *self, const lk_source *source,
     }
 }
 
+/*  The process whose connection is sought is over. */
+static void
+end_former (lk_router *self, const lk_party *party)
+{
+    lk_mesh_link *link =
+        lk_mesh_by_host (&self->mesh, lk_slice_of (party->host));
+    if (link != NULL && link->sought_ms != 0
+        && link->incarnation != party->incarnation) {
+        lk_ways_lose (self, link, true, LOST);
+    }
+}
+
 void
 lk_neighbour_on_accept (lk_router *self, const lk_source *source,
                         const lk_message *message)
@@ -458,6 +477,7 @@ lk_neighbour_on_accept (lk_router *self, const lk_source *source,
     const char *wrong = doubt (self, source, &party);
     lk_mesh_event event = LK_LINK_REFUSE;
     if (wrong == NULL) {
+        end_former (self, &party);
         event = lk_mesh_accepted (&self->mesh, source->link, &own, &party,
                                   self->now_ms);
     } else {
@@ -498,7 +518,10 @@ lk_neighbour_on_refuse (lk_router *self, const lk_source *source,
                                    host != NULL ? host : "?", link->address);
         snprintf (link->reason, sizeof link->reason, "%s", reason);
     }
-    lk_neighbour_step (self, link, LK_LINK_REFUSE);
+    step (self, link, LK_LINK_REFUSE,
+          lk_mesh_link_is_live (link) && incarnation != link->incarnation
+              ? LOST
+              : NULL);
 }
 
 void
@@ -539,12 +562,8 @@ lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why)
     self->is_memory_old |= lk_mesh_link_is_memorable (link);
     say_good_bye (self, link);
     (void) self->calls->reach (self->shell, &link->channel.out);
-    const bool was_live = lk_mesh_link_is_live (link);
-    forget_services (self, link);
+    lk_ways_lose (self, link, lk_mesh_link_is_live (link), NULL);
     close_link (self, link);
-    if (was_live) {
-        tell_lost (self, link, LK_LINK_LEFT);
-    }
     lk_mesh_remove (&self->mesh, link);
 }
 

@@ -16,6 +16,9 @@
 void lk_neighbour_step (lk_router *self, lk_mesh_link *link,
                         lk_mesh_event event);
 
+/*  Its connection is over, and nothing of it goes on. */
+void lk_neighbour_end (lk_router *self, lk_mesh_link *link, const char *why);
+
 /*  Our own connection to a link stands; or is over, or did not come about
  *  (then `problem` says why, else it is NULL). Without a word if it is no
  *  link's. */

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/*  Numbers of channels go up, and no other process gives the same ones. */
+#define CHANNELS_BITS 20
+
 void
 lk_router_init (lk_router *self, const lk_router_identity *identity,
                 const lk_router_calls *calls, void *shell)
@@ -25,6 +28,7 @@ lk_router_init (lk_router *self, const lk_router_identity *identity,
     lk_route_init (&self->route);
     lk_directory_init (&self->directory);
     lk_mesh_init (&self->mesh, identity->dead_after_ms);
+    self->mesh.channels = identity->incarnation << CHANNELS_BITS;
     lk_cluster_init (&self->cluster);
     lk_cache_init (&self->cache, &identity->cache);
     self->gossip_ms = INT64_MAX;

@@ -97,6 +97,7 @@ typedef struct {
     X (cached)     /* kept for a receiver that is not there */                 \
     X (expired)    /* of these, reported back when their time was over */      \
     X (overloaded) /* over the bound of their receiver's queue */              \
+    X (repeated)   /* frames of a neighbour that had come, or out of turn */   \
     X (lost)       /* neither delivered nor answered */                        \
     X (refused)    /* REGISTER and CONNECT */
 

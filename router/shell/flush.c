@@ -13,15 +13,20 @@
 static lk_io
 flush_hop (const lk_flusher *self, lk_hop *hop)
 {
-    lk_hop *way = hop->channel == NULL ? hop : hop->channel->way;
+    lk_io io = LK_IO_DONE;
     if (hop->deaf) {
         self->hang_up (self->shell, hop);
         return LK_IO_UNREACHABLE;
     }
-    lk_io io = way == hop ? LK_IO_DONE : flush_hop (self, way);
+    if (hop->channel != NULL) {
+        io = flush_hop (self, hop->channel->way);
+        return io != LK_IO_DONE
+                   ? io
+                   : lk_channel_send (hop->channel, self->give, self->shell);
+    }
     for (lk_part *part;
          io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
-        io = self->give (self->shell, way, part);
+        io = self->give (self->shell, hop, part);
         if (io == LK_IO_DONE) {
             lk_outbox_drop (&hop->box);
         }

@@ -7,13 +7,14 @@
 #ifndef LK_FLUSH_H
 #define LK_FLUSH_H
 
+#include "channel.h"
 #include "router.h"
 
 #include "net/part.h"
 
 typedef struct {
     lk_router *router;
-    lk_io (*give) (void *shell, lk_hop *hop, lk_part *part);
+    lk_channel_sender *give;
 
     /*  It does not keep up with what it has to know. */
     void (*hang_up) (void *shell, const lk_hop *hop);

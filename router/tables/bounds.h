@@ -39,6 +39,11 @@
 #define LK_OUTBOX_TOLD_FRAMES_MAX 64
 #define LK_OUTBOX_TOLD_SIZE_MAX (1024 * 1024)
 
+/*  A neighbour is told that its frames were heard after so many, and bytes, if
+ *  not by a heartbeat. */
+#define LK_UNTOLD_FRAMES_MAX 256
+#define LK_UNTOLD_SIZE_MAX ((size_t) 256 * 1024)
+
 /*  Small frames are packed together up to this size. */
 #define LK_PACK_SIZE_MAX (64 * 1024)
 

@@ -41,7 +41,8 @@ lk_mesh_add (lk_mesh *self, const char *address, bool configured,
         link->deadline_ms = now_ms;
         link->since_ms = now_ms;
         link->vouched_ms = now_ms;
-        lk_channel_init (&link->channel, &link->out, &self->budget);
+        lk_channel_init (&link->channel, ++self->channels, &link->out,
+                         &self->budget);
         if (self->accepts_only) {
             link->way = LK_WAY_IN;
             link->deadline_ms = INT64_MAX;
@@ -179,6 +180,7 @@ take_peer (lk_mesh_link *self, const lk_party *peer, int64_t now_ms)
     self->incarnation = peer->incarnation;
     self->clients = peer->clients;
     self->privileged = peer->privileged;
+    self->channel.numbered = peer->ways;
     self->heard_ms = now_ms;
 }
 
@@ -188,6 +190,9 @@ lk_mesh_link_meet (lk_mesh_link *self, const lk_party *peer,
 {
     take_peer (self, peer, now_ms);
     self->vouched_ms = now_ms;
+    if (!self->met || !lk_identity_equal (&self->met_by, identity)) {
+        self->channel.next = 0;
+    }
     self->met = true;
     self->met_by = *identity;
     self->is_left = false;
@@ -213,11 +218,14 @@ settle_twin (lk_mesh_link *link, lk_mesh_link *other, const lk_party *peer)
     if (lk_mesh_link_is_taken (other)) {
         return LK_LINK_TWIN;
     }
+    lk_channel_swap (&link->channel, &other->channel);
+    link->sought_ms = other->sought_ms;
     link->met_by = other->met_by;
     link->is_left = other->is_left;
-    link->met = true;
+    link->met = other->met;
     other->met = false;
-    return LK_LINK_JOINED;
+    other->sought_ms = 0;
+    return link->met ? LK_LINK_JOINED : LK_LINK_TAKEN;
 }
 
 /*  Why who has accepted is not at the other end of such a link: only whom the
@@ -281,8 +289,9 @@ lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link, const lk_party *own,
 static int64_t
 silence_of (const lk_mesh *self, const lk_mesh_link *link)
 {
-    return lk_mesh_link_is_linked (link) ? link->heard_ms + self->dead_after_ms
-                                         : INT64_MAX;
+    return link->met || lk_mesh_link_is_taken (link)
+               ? link->heard_ms + self->dead_after_ms
+               : INT64_MAX;
 }
 
 lk_mesh_link *
@@ -312,6 +321,9 @@ lk_mesh_deadline (const lk_mesh *self)
         const int64_t next =
             silence < link->deadline_ms ? silence : link->deadline_ms;
         deadline = next < deadline ? next : deadline;
+        if (link->sought_ms != 0 && link->sought_ms < deadline) {
+            deadline = link->sought_ms;
+        }
     }
     return deadline;
 }

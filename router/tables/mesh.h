@@ -97,7 +97,9 @@ typedef struct {
     char version[LK_VERSION_LEN_MAX + 1];
     uint64_t incarnation; /* its last known process */
     lk_clients_port clients;
-    bool privileged; /* it knows the flag of that name */
+    bool privileged;   /* it knows the flag of that name */
+    int64_t sought_ms; /* its connections broke, and until then others are
+                          sought; 0: not so */
     bool met;
     lk_identity met_by; /* its connection to us, while met, */
     bool is_left;       /* which is over */
@@ -114,7 +116,8 @@ typedef struct {
     size_t count;
     bool accepts_only; /* all links are of LK_WAY_IN */
     int64_t dead_after_ms;
-    lk_budget budget; /* of what waits for all of them */
+    lk_budget budget;  /* of what waits for all of them */
+    uint64_t channels; /* the number of the last that has begun */
 } lk_mesh;
 
 void lk_mesh_init (lk_mesh *self, int64_t dead_after_ms);
@@ -158,6 +161,9 @@ bool lk_mesh_link_is_linked (const lk_mesh_link *self);
 bool lk_mesh_link_is_open (const lk_mesh_link *self);
 bool lk_mesh_link_is_live (const lk_mesh_link *self);
 
+/*  The same by our connection to it. */
+bool lk_mesh_link_is_direct_open (const lk_mesh_link *self);
+
 /*  Whether it is live by connections of both routers to each other. */
 bool lk_mesh_link_is_direct (const lk_mesh_link *self);
 const char *lk_mesh_link_state_name (lk_mesh_state state);
@@ -174,6 +180,7 @@ typedef struct {
     lk_clients_port clients;
     bool privileged; /* it knows the flag of that name */
     bool one_way;    /* it dials nobody */
+    bool ways;       /* ... and numbers of frames */
 } lk_party;
 
 typedef enum {

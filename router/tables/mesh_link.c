@@ -283,14 +283,20 @@ lk_mesh_link_is_taken (const lk_mesh_link *self)
 bool
 lk_mesh_link_is_linked (const lk_mesh_link *self)
 {
-    return self->met || lk_mesh_link_is_taken (self);
+    return self->met || lk_mesh_link_is_taken (self) || self->sought_ms != 0;
+}
+
+bool
+lk_mesh_link_is_direct_open (const lk_mesh_link *self)
+{
+    return self->met
+           && (lk_mesh_link_is_taken (self) || self->state == LK_LINK_ASKING);
 }
 
 bool
 lk_mesh_link_is_open (const lk_mesh_link *self)
 {
-    return self->met
-           && (lk_mesh_link_is_taken (self) || self->state == LK_LINK_ASKING);
+    return lk_mesh_link_is_direct_open (self) || self->sought_ms != 0;
 }
 
 bool
@@ -302,5 +308,5 @@ lk_mesh_link_is_direct (const lk_mesh_link *self)
 bool
 lk_mesh_link_is_live (const lk_mesh_link *self)
 {
-    return lk_mesh_link_is_direct (self);
+    return lk_mesh_link_is_direct (self) || self->sought_ms != 0;
 }

@@ -172,6 +172,34 @@ lk_outbox_drop (lk_outbox *self)
 }
 
 void
+lk_outbox_shift (lk_outbox *self, lk_outbox *to)
+{
+    lk_parcel *first = self->first;
+    LK_ASSERT (first != NULL && !first->packed);
+    DL_DELETE (self->first, first);
+    self->count--;
+    self->size -= first->size;
+    lk_budget_give_back (self->budget, first->size);
+    DL_APPEND (to->first, first);
+    to->count++;
+    to->size += first->size;
+    lk_budget_take (to->budget, first->size);
+}
+
+lk_parcel *
+lk_outbox_step (const lk_outbox *self, const lk_parcel *parcel)
+{
+    return parcel == NULL ? self->first : parcel->next;
+}
+
+lk_part *
+lk_outbox_behind (const lk_outbox *self, const lk_parcel *parcel)
+{
+    lk_parcel *next = lk_outbox_step (self, parcel);
+    return next == NULL ? NULL : &next->frame;
+}
+
+void
 lk_outbox_clear (lk_outbox *self)
 {
     while (self->first != NULL) {

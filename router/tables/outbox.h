@@ -51,6 +51,14 @@ lk_err lk_outbox_tell (lk_outbox *self, lk_slice messages)
 lk_part *lk_outbox_first (lk_outbox *self);
 void lk_outbox_drop (lk_outbox *self);
 
+/*  Moves the next frame to the end of another one, whatever that has. */
+void lk_outbox_shift (lk_outbox *self, lk_outbox *to);
+
+/*  In one whose frames were all moved there: the parcel behind that one, or the
+ *  first if it is NULL; and its frame, NULL if there is none. */
+lk_parcel *lk_outbox_step (const lk_outbox *self, const lk_parcel *parcel);
+lk_part *lk_outbox_behind (const lk_outbox *self, const lk_parcel *parcel);
+
 /*  Drops all. */
 void lk_outbox_clear (lk_outbox *self);
 

@@ -321,6 +321,15 @@ say (lk_side side, const char *connection, const char *from, const char *to,
     lk_bytes_clear (&frame);
 }
 
+static inline bool
+has_more (const lk_hop *hop)
+{
+    return hop->box.count > 0
+           || (hop->channel != NULL && hop->channel->counted
+               && lk_outbox_behind (&hop->channel->kept, hop->channel->sent)
+                      != NULL);
+}
+
 /*  The hop with something for a connection, also of a stranger's: what is of
  *  the link leaves ahead of what is of its channel. */
 static inline lk_hop *
@@ -330,7 +339,7 @@ hop_of (const char *connection)
     lk_hop *found = NULL;
     for (lk_hop *hop = router.hops.first; hop != NULL; hop = hop->next) {
         const lk_hop *way = hop->channel != NULL ? hop->channel->way : hop;
-        if (lk_identity_equal (&way->identity, &identity) && hop->box.count > 0
+        if (lk_identity_equal (&way->identity, &identity) && has_more (hop)
             && (found == NULL || found->channel != NULL)) {
             found = hop;
         }
@@ -346,15 +355,23 @@ fetch (const char *connection)
         return true;
     }
     lk_hop *hop = hop_of (connection);
-    lk_part *part = hop != NULL ? lk_outbox_first (&hop->box) : NULL;
+    lk_channel *channel = hop != NULL ? hop->channel : NULL;
+    uint64_t number;
+    lk_part *part = hop == NULL       ? NULL
+                    : channel != NULL ? lk_channel_first (channel, &number)
+                                      : lk_outbox_first (&hop->box);
     if (part == NULL) {
         return false;
     }
     lk_bytes_cut (&rest, 0);
     lk_bytes_add (&rest, lk_part_data (part), lk_part_size (part));
     rest_at = 0;
-    lk_outbox_drop (&hop->box);
-    if (lk_outbox_first (&hop->box) == NULL) {
+    if (channel != NULL) {
+        lk_channel_sent (channel);
+    } else {
+        lk_outbox_drop (&hop->box);
+    }
+    if (!has_more (hop)) {
         lk_hops_remove (&router.hops, hop);
     }
     snprintf (rest_of, sizeof rest_of, "%s", connection);

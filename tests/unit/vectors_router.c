@@ -99,16 +99,23 @@ dial (bool two)
     our_own ("out1", true);
 }
 
+#define OF(host, number, incarnation)                                          \
+    "{\"host\":\"" host "\",\"address\":\"10.0.0." number ":7200\","           \
+    "\"version\":\"0.1.0\",\"incarnation\":\"" incarnation "\","               \
+    "\"ways\":true}"
+#define H2 OF ("h2", "2", "e07b4412c9aa6d18")
+
 /*  h2 takes us, and we take it: live. */
 static void
 link_h2 (void)
 {
     says ("out1", "connect");
     hear (LK_SIDE_MESH, "out1", "accept");
-    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "CONNECT",
-         "{\"host\":\"h2\",\"address\":\"10.0.0.2:7200\",\"version\":"
-         "\"0.1.0\",\"incarnation\":\"e07b4412c9aa6d18\"}");
+    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "CONNECT", H2);
     assert_starts (next (IN), "router@h1 > router@. ACCEPT 0 ");
+    says ("out1", "count-first");
+    hear (LK_SIDE_MESH, IN, "count");
+    assert_starts (next ("out1"), "router@h1 > router@. COUNT 0 ");
 }
 
 static void
@@ -268,8 +275,7 @@ START_TEST (questions_about_the_cluster)
     hear (LK_SIDE_LOCAL, "greeter", "servicestatus");
     says ("greeter", "status");
     say (LK_SIDE_MESH, "x", "router@h2", "router@.", "CONNECT",
-         "{\"host\":\"h2\",\"address\":\"10.0.0.9:7200\",\"version\":"
-         "\"0.1.0\",\"incarnation\":\"0000000000000099\"}");
+         OF ("h2", "9", "0000000000000099"));
     hear (LK_SIDE_LOCAL, "greeter", "routerstatus");
     lk_message *status = said ("greeter", "routerstatus-answer", &crossed);
     settle_counters (status);
@@ -282,9 +288,7 @@ END_TEST
 static void
 link_h3 (void)
 {
-    static const char body[] =
-        "{\"host\":\"h3\",\"address\":\"10.0.0.3:7200\",\"version\":"
-        "\"0.1.0\",\"incarnation\":\"0000000000000033\"}";
+    static const char body[] = OF ("h3", "3", "0000000000000033");
     our_own ("out2", true);
     say (LK_SIDE_MESH, "out2", "router@h3", "router@.", "ACCEPT", body);
     say (LK_SIDE_MESH, "in-h3", "router@h3", "router@.", "CONNECT", body);
@@ -335,7 +339,7 @@ START_TEST (heartbeats)
     drain ("out1");
     router.now_ms += 250;
     lk_neighbour_work (&router);
-    says ("out1", "alive-mesh");
+    says ("out1", "alive-heard");
 }
 END_TEST
 
@@ -704,16 +708,13 @@ START_TEST (nobody_comes_as_another)
                       "refused");
     ck_assert_str_eq (router.mesh.link[0]->reason,
                       "its key is that of another host");
-    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "CONNECT",
-         "{\"host\":\"h2\",\"address\":\"10.0.0.2:7200\",\"version\":"
-         "\"0.1.0\",\"incarnation\":\"e07b4412c9aa6d18\"}");
+    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "CONNECT", H2);
     ck_assert_ptr_nonnull (
         strstr (next (IN), "its key is that of another host"));
     ck_assert_uint_eq (router.refusals.count, 2);
     lk_curve_ring_remove (&router.keyring.ring, &router.keyring.ring.key[2]);
     say (LK_SIDE_MESH, IN, "router@h3", "router@.", "CONNECT",
-         "{\"host\":\"h3\",\"address\":\"10.0.0.3:7200\",\"version\":"
-         "\"0.1.0\",\"incarnation\":\"e07b4412c9aa6d18\"}");
+         OF ("h3", "3", "e07b4412c9aa6d18"));
     ck_assert_ptr_nonnull (strstr (next (IN), "its key is withdrawn"));
     all_others = NULL;
 }
@@ -728,22 +729,21 @@ START_TEST (h2_takes_h1)
     our_own ("out1", true);
     assert_starts (next ("out1"), "router@h2 > router@. CONNECT 0 ");
     say (LK_SIDE_MESH, "out1", "router@h1", "router@.", "ACCEPT",
-         "{\"host\":\"h1\",\"address\":\"10.0.0.1:7200\",\"version\":"
-         "\"0.1.0\",\"incarnation\":\"5d3c8a9e01f72b64\"}");
+         OF ("h1", "1", "5d3c8a9e01f72b64"));
+    assert_starts (next ("out1"), "router@h2 > router@. COUNT 0 ");
+    say (LK_SIDE_MESH, IN, "router@h1", "router@.", "COUNT",
+         "{\"channel\":\"0000000000000007\",\"peer\":\"412c9aa6d1800001\","
+         "\"next\":1,\"heard\":0}");
+    assert_starts (next ("out1"), "router@h2 > router@. COUNT 0 ");
     says ("out1", "status-mesh");
     is_quiet ("out1");
-
     hear (LK_SIDE_MESH, IN, "alive-mesh");
     is_quiet (IN);
     hear (LK_SIDE_MESH, IN, "shutdown-mesh");
     ck_assert_int_eq (stopped, 1);
-
-    /*  A second h1. */
     say (LK_SIDE_MESH, "x", "router@h1", "router@.", "CONNECT",
-         "{\"host\":\"h1\",\"address\":\"10.0.0.9:7200\",\"version\":"
-         "\"0.1.0\",\"incarnation\":\"0000000000000099\"}");
+         OF ("h1", "9", "0000000000000099"));
     says ("x", "refuse-mesh");
-
     lk_neighbour_leave (&router);
     says ("out1", "disconnected-mesh");
 }

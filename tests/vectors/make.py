@@ -113,11 +113,14 @@ HOST1 = {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
          "incarnation": "5d3c8a9e01f72b64"}
 HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",
          "incarnation": "e07b4412c9aa6d18"}
+#   Their first and second ones.
+CHANNEL1, CHANNEL2 = "a9e01f72b6400001", "412c9aa6d1800002"
 STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
           "version": "0.1.0", "application": False}
 ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLIENTKEYS", "CLUSTER",
-           "CLUSTERSTATUS", "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
-           "HOSTKEYS", "INVALID", "INVITE", "KEYS", "LOG", "LOGIN", "LOGINFAILED", "NEWKEY", "REFUSE",
+           "CLUSTERSTATUS", "COMMANDS", "CONNECT", "COUNT", "DISCONNECTED",
+           "ENROL", "FORGET", "GOSSIP", "HOSTKEYS", "INVALID", "INVITE",
+           "KEYS", "LOG", "LOGIN", "LOGINFAILED", "NEWKEY", "REFUSE",
            "REGISTER", "RELOADCONFIG", "RENEW", "ROTATEKEYS", "ROUTERSTATUS",
            "SERVERS", "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
            "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER"]
@@ -183,7 +186,7 @@ BUS = [
       "waiting": 0, "waiting_size": 0,
       "frames": 1402, "messages": 1833, "forwarded": 1214, "broken": 0,
       "lies": 0, "unknown": 2, "cached": 0, "expired": 0, "overloaded": 0,
-      "lost": 1, "refused": 0}),
+      "lost": 1, "repeated": 0, "refused": 0}),
     ("stop", "stop this router", "router@.", G1, "STOP", 9),
     ("stop-service", "the router stops: stop, too", "lock@h1", R1, "STOP",
      0),
@@ -288,9 +291,10 @@ BUS = [
     ("newremoteconnection", "a host is linked", G1, R1,
      "NEWREMOTECONNECTION", 0, {"host": "h2", "address": "10.0.0.2:7200"}),
     ("connect", "a router dials another, whose name it does not know "
-     "yet", "router@.", R1, "CONNECT", 0, {**HOST1, "privileged": True}),
+     "yet", "router@.", R1, "CONNECT", 0, {**HOST1, "privileged": True,
+                                              "ways": True}),
     ("accept", "it is taken in", "router@.", R2, "ACCEPT", 0,
-     {**HOST2, "privileged": True}),
+     {**HOST2, "privileged": True, "ways": True}),
     ("accept-arbiter", "an arbiter takes it in, and dials nobody", "router@.",
      "router@a1", "ACCEPT", 0,
      {"host": "a1", "address": "10.0.0.7:7200", "version": "0.1.0",
@@ -299,6 +303,14 @@ BUS = [
     ("refuse-mesh", "it is not", "router@.", R2, "REFUSE", 0,
      {**HOST2, "reason": "another live host is called 'h1'"}),
     ("alive-mesh", "a heartbeat", "router@.", R1, "ALIVE", 0),
+    ("alive-heard", "a heartbeat, and what was heard", "router@.", R1, "ALIVE",
+     0, {"channel": CHANNEL1, "peer": CHANNEL2,
+         "heard": 0}),
+    ("count-first", "frames will have numbers", "router@.", R1, "COUNT", 0,
+     {"channel": CHANNEL1, "heard": 0}),
+    ("count", "which frame comes next on this connection", "router@.", R2,
+     "COUNT", 0, {"channel": CHANNEL2, "peer": CHANNEL1,
+                  "next": 1, "heard": 0}),
     ("gossip", "whom else a router is linked with", "router@.", R1, "GOSSIP",
      0, {**HOST1, "cluster": "demo",
          "hosts": [{"host": "h3", "address": "10.0.0.3:7200"}]}),

@@ -48,7 +48,7 @@ reset (world *self, int one, int other)
 {
     world_trace (self, "reset: h%d - h%d", one + 1, other + 1);
     network_reset (self, one, other);
-    world_disturb (self, one, other, self->now_us);
+    world_reset (self, one, other);
 }
 
 /*  -------------------------------------------------------- hosts */

@@ -195,6 +195,17 @@ note_end (host *at, host *other)
 
 #define STEADY_MS (3 * DEAD_AFTER_MS)
 
+/*  What is reset is dialled at once, and goes on; if it is reset again while
+ *  that is under way it may be given up. */
+static bool
+was_reset_twice (const world *self, const host *one, const host *other)
+{
+    const int low = one->index < other->index ? one->index : other->index;
+    const int high = one->index < other->index ? other->index : one->index;
+    return self->now_us - self->reset_us[low][high] < STEADY_MS * MS
+           && self->reset_us[low][high] > 0;
+}
+
 void
 judge_event (host *at, const char *command, host *other)
 {
@@ -210,7 +221,8 @@ judge_event (host *at, const char *command, host *other)
     if (!is_here) {
         self->hung_up++;
         note_end (at, other);
-        if (is_whole (self, at, other, STEADY_MS)) {
+        if (is_whole (self, at, other, STEADY_MS)
+            && !was_reset_twice (self, at, other)) {
             judge_wrong (self, "%s was told %s %s, whom it could reach",
                          at->name, command, other->name);
         }
@@ -255,11 +267,27 @@ judge_look (world *self)
 
 /*  -------------------------------------------------------- at the end */
 
+/*  All that was sent was heard, and that was told. */
+static void
+look_at_channels (world *self, host *at)
+{
+    for (size_t i = 0; i < at->router.mesh.count; i++) {
+        const lk_mesh_link *link = at->router.mesh.link[i];
+        if (link->channel.kept.count > 0 || link->channel.out.box.count > 0) {
+            judge_wrong (self,
+                         "%s keeps %zu frames for %s in the calm, and %zu wait",
+                         at->name, link->channel.kept.count, link->host,
+                         link->channel.out.box.count);
+        }
+    }
+}
+
 void
 judge_calm (world *self)
 {
     for (int i = 0; i < self->count; i++) {
         host *at = &self->host[i];
+        look_at_channels (self, at);
         for (int k = 0; k < self->count; k++) {
             if (i != k && !at->lives[k]) {
                 judge_wrong (self, "%s and %s are not linked in the calm",

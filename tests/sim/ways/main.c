@@ -4,10 +4,12 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  ways [--seed N] [--runs M] [--seconds S] [--keep-going] [--trace]
+ *       [--frames]
  *
- *  A seed that fails is printed with what was wrong; with --trace that runs
- *  again tells all that happens. --seconds: so many seeds as fit. The exit
- *  status says whether all were well.
+ *  A seed that fails is printed with what was wrong. Run again with --trace it
+ *  tells what happens, with --frames also what travels. --seconds: as many as
+ *  fit into that time of the processor. The exit status says whether all were
+ *  well.
  */
 
 #include "ways.h"
@@ -22,7 +24,7 @@
 typedef struct {
     uint64_t seed, runs;
     double seconds;
-    int keep_going, trace;
+    int keep_going, trace, frames;
 } options;
 
 static const struct option names[] = {{"seed", required_argument, NULL, 's'},
@@ -30,6 +32,7 @@ static const struct option names[] = {{"seed", required_argument, NULL, 's'},
                                       {"seconds", required_argument, NULL, 'S'},
                                       {"keep-going", no_argument, NULL, 'k'},
                                       {"trace", no_argument, NULL, 't'},
+                                      {"frames", no_argument, NULL, 'f'},
                                       {NULL, 0, NULL, 0}};
 
 static bool
@@ -50,6 +53,9 @@ read_options (options *self, int argc, char **argv)
         case 'k':
             self->keep_going = 1;
             break;
+        case 'f':
+            self->frames = 1;
+            /* fall through */
         case 't':
             self->trace = 1;
             break;
@@ -75,12 +81,13 @@ main (int argc, char **argv)
     uint64_t failed = 0, runs = 0, said = 0, heard = 0, hung_up = 0, faults = 0;
     if (!read_options (&wanted, argc, argv)) {
         fprintf (stderr, "usage: ways [--seed N] [--runs M] [--seconds S] "
-                         "[--keep-going] [--trace]\n");
+                         "[--keep-going] [--trace] [--frames]\n");
         return 2;
     }
     setvbuf (stdout, NULL, _IOLBF, 0);
     lk_log_set_level (LK_LOG_ERROR);
     self.is_traced = wanted.trace;
+    self.shows_frames = wanted.frames;
     while (wanted.seconds > 0 ? seconds_used () < wanted.seconds
                               : runs < wanted.runs) {
         const uint64_t seed = wanted.seed + runs++;

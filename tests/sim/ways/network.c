@@ -13,6 +13,7 @@
 #include "neighbour.h"
 #include "util/alloc.h"
 #include "util/assert.h"
+#include "wire/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,11 +246,35 @@ take_up (connection *one)
     }
 }
 
+/*  For --frames: what is in it. */
+static void
+trace_frame (world *self, const connection *one, int side, lk_part *part)
+{
+    lk_frame_header header;
+    const char *problem;
+    size_t at = 0;
+    while (self->shows_frames
+           && lk_frame_next (lk_part_data (part), lk_part_size (part), &at,
+                             &header, &problem)
+                  == LK_FRAME_MESSAGE) {
+        const bool is_said = lk_slice_is (header.command, "SAY");
+        const lk_slice body = is_said || header.body_kind != LK_BODY_JSON
+                                  ? (lk_slice) {"", 0}
+                                  : header.body;
+        world_trace (self, "%s > %s (%u): %.*s %llu %.*s", one->end[side]->name,
+                     one->end[1 - side]->name, one->number,
+                     (int) header.command.size, header.command.data,
+                     (unsigned long long) (header.serial & 0xffffffffffffu),
+                     (int) body.size, body.data);
+    }
+}
+
 static void
 take_frame (world *self, connection *one, int side, lk_part *part)
 {
     host *at = one->end[1 - side];
     lk_identity identity;
+    trace_frame (self, one, side, part);
     if (!is_of (one, 1 - side, at)) {
         answer_reset (self, one, side);
     } else if (!one->is_over[1 - side]) {

@@ -13,14 +13,12 @@
 #include "forward.h"
 #include "gossip.h"
 #include "login.h"
-#include "lost.h"
 #include "neighbour.h"
 #include "undelivered.h"
 
 #include "util/assert.h"
 
 #include <string.h>
-#include <utlist.h>
 
 #define OWN_USER 7
 #define OTHER_USER 1000
@@ -118,13 +116,11 @@ nothing (void *shell)
     (void) shell;
 }
 
-static lk_io flush_hop (host *self, lk_hop *hop);
-
 static bool
 reach (void *shell, lk_hop *hop)
 {
-    const lk_io io = flush_hop (shell, hop);
-    return io == LK_IO_DONE || io == LK_IO_WAIT;
+    host *self = shell;
+    return lk_flush_hop (&self->flusher, hop);
 }
 
 static const lk_router_calls calls = {
@@ -149,9 +145,17 @@ static const lk_router_calls calls = {
 
 /*  -------------------------------------------------------- sending */
 
-static lk_io
-send_part (host *self, lk_hop *hop, lk_part *part)
+static void
+keep_on (void *shell, const lk_hop *hop)
 {
+    (void) shell;
+    (void) hop;
+}
+
+static lk_io
+send_part (void *shell, lk_hop *hop, lk_part *part)
+{
+    host *self = shell;
     if (hop->side == LK_SIDE_MESH) {
         return network_send (self, &hop->identity, part);
     }
@@ -159,44 +163,6 @@ send_part (host *self, lk_hop *hop, lk_part *part)
                part);
     lk_part_clear (part);
     return LK_IO_DONE;
-}
-
-static lk_io
-flush_hop (host *self, lk_hop *hop)
-{
-    lk_io io = LK_IO_DONE;
-    LK_ASSERT (!hop->deaf);
-    for (lk_part *part;
-         io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
-        io = send_part (self, hop, part);
-        if (io == LK_IO_DONE) {
-            lk_outbox_drop (&hop->box);
-        }
-    }
-    return io;
-}
-
-static bool
-flush_pass (host *self)
-{
-    bool more = false;
-    lk_hop *hop, *next;
-    DL_FOREACH_SAFE (self->router.hops.first, hop, next) {
-        switch (flush_hop (self, hop)) {
-        case LK_IO_DONE:
-            lk_hops_remove (&self->router.hops, hop);
-            break;
-        case LK_IO_WAIT:
-            break;
-        case LK_IO_UNREACHABLE:
-        case LK_IO_BROKEN:
-        case LK_IO_ERROR:
-            lk_lost_hop (&self->router, hop);
-            more = true;
-            break;
-        }
-    }
-    return more;
 }
 
 /*  When it has to wake up by itself. */
@@ -216,9 +182,7 @@ void
 host_flush (host *self)
 {
     (void) host_now (self);
-    while (flush_pass (self)) {
-        continue;
-    }
+    lk_flush_all (&self->flusher);
     set_wake (self);
 }
 
@@ -317,6 +281,11 @@ host_start (host *self)
     self->is_off = self->is_leaving = false;
     self->paused_us = 0;
     lk_router_init (&self->router, &identity, &calls, self);
+    self->flusher = (lk_flusher) {.router = &self->router,
+                                  .give = send_part,
+                                  .hang_up = keep_on,
+                                  .drain = nothing,
+                                  .shell = self};
     add_keys (self);
     talk_begin (self);
     add_neighbours (self);

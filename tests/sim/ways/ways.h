@@ -15,9 +15,10 @@
  *      faults.c   what goes wrong, and the calm after it
  */
 
-#ifndef LK_WAYS_H
-#define LK_WAYS_H
+#ifndef LK_SIM_WAYS_H
+#define LK_SIM_WAYS_H
 
+#include "flush.h"
 #include "router.h"
 
 #include "util/rng.h"
@@ -99,6 +100,7 @@ struct host {
     int64_t offset_ms;
     int64_t wake_us; /* of its router */
     lk_router router;
+    lk_flusher flusher;
     lk_curve_pair pair;
     bool is_leaving;
     bool is_heard[SPEAKERS];     /* registered */
@@ -115,12 +117,16 @@ struct world {
     int64_t end_us; /* of faults; then it is calm */
     bool is_calm;
     bool is_traced;
+    bool shows_frames; /* ... and what is in each */
     host host[HOSTS_MAX];
     int count;
     bool cut[HOSTS_MAX][HOSTS_MAX];
     int64_t whole_us[HOSTS_MAX][HOSTS_MAX]; /* since when nothing was wrong
                                                between these two */
-    int64_t lost_us[HOSTS_MAX][HOSTS_MAX];  /* when the first saw the other
+    int64_t reset_us[HOSTS_MAX]
+                    [HOSTS_MAX]; /* the last but one reset of these */
+    int64_t last_reset_us[HOSTS_MAX][HOSTS_MAX];
+    int64_t lost_us[HOSTS_MAX][HOSTS_MAX]; /* when the first saw the other
                                               last, or was itself not there */
     int64_t talk_us;  /* when somebody says something next */
     int64_t fault_us; /* when the next thing goes wrong */
@@ -142,6 +148,7 @@ void world_trace (world *self, const char *format, ...)
 
 /*  Notes that something is wrong between two hosts until then. */
 void world_disturb (world *self, int one, int other, int64_t until_us);
+void world_reset (world *self, int one, int other);
 
 bool host_is_awake (const host *self);
 int64_t host_clock_ms (const host *self);

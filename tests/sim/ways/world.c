@@ -59,6 +59,15 @@ world_disturb (world *self, int one, int other, int64_t until_us)
     }
 }
 
+void
+world_reset (world *self, int one, int other)
+{
+    const int low = one < other ? one : other;
+    const int high = one < other ? other : one;
+    self->reset_us[low][high] = self->last_reset_us[low][high];
+    self->last_reset_us[low][high] = self->now_us;
+}
+
 static void
 add_host (world *self, int index)
 {
@@ -140,8 +149,9 @@ run_until (world *self, int64_t until_us)
 static void
 begin (world *self, uint64_t seed)
 {
-    const bool is_traced = self->is_traced;
-    *self = (world) {.seed = seed, .is_traced = is_traced};
+    *self = (world) {.seed = seed,
+                     .is_traced = self->is_traced,
+                     .shows_frames = self->shows_frames};
     lk_rng_init (&self->rng, seed);
     self->count = (int) lk_rng_between (&self->rng, 3, HOSTS_MAX);
     for (int i = 0; i < self->count; i++) {
