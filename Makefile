@@ -264,7 +264,7 @@ walk:
 	@+BUILD=$(abspath $(B)) CC='$(CC)' MAKE='$(MAKE)' PAGE='$(PAGE)' \
 	bash tests/walk/walk.sh $(TIMES)
 
-canaries: $(simulator)
+canaries: $(simulator) $(ways)
 	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 TABLE=1 \
 		sh tests/sim/canaries.sh
 

@@ -9,13 +9,13 @@
 #   Each canary is a copy of a file or two with a mistake in it (of the core, if
 #   no folder is said), linked with the other objects of the simulator, which
 #   has to fail within the seeds said here, of the storm or of a script; or with
-#   those of a unit test (unit/NAME), for what the simulator has no part in. A
-#   mistake that can no longer be made, because the code has changed, fails too,
-#   and so does one that the table in lockkeeper-internals(7) lacks. Those that
-#   may need more than SEEDS_MAX seeds of the storm are tried by name only, or
-#   by `make canaries`, which tries all and ends with the table. With PARTS=3
-#   each third is tried, from a random one on; of the others it is only seen
-#   that the mistake can be made. Prints TAP.
+#   those of a unit test (unit/NAME) or of the simulator of routers (ways), for
+#   what the simulator has no part in. A mistake that can no longer be made,
+#   because the code has changed, fails too, and so does one that the table in
+#   lockkeeper-internals(7) lacks. Those that may need more than SEEDS_MAX seeds
+#   of the storm are tried by name only, or by `make canaries`, which tries all
+#   and ends with the table. With PARTS=3 each third is tried, from a random one
+#   on; of the others it is only seen that the mistake can be made. Prints TAP.
 
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/sim/canary.sh
@@ -607,6 +607,9 @@ canary members-forget-their-set 60 storm set_ends.c \
     's/    self->left--;\n//'
 canary log-loses-what-was-committed 20 storm stream.c \
     's/self->committed++;/self->committed += 2;/'
+
+# shellcheck source=tests/sim/canaries_routers.sh
+. tests/sim/canaries_routers.sh
 
 gather
 

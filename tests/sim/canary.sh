@@ -48,13 +48,15 @@ link_with () {    # folder, changed objects
     $compiler -o "$1/sim" $objects -ljansson -lm
 }
 
-#   A unit test takes the changed objects ahead of those in the archives.
+#   A unit test takes the changed objects ahead of those in the archives, and so
+#   does the simulator of routers (tests/ways).
 link_unit () {    # folder, changed objects, test
     objects=$build/$3.o wraps=
+    [ "$3" != tests/ways ] || objects=$(echo "$build"/tests/sim/ways/*.o)
     for changed in $2; do
         objects="$objects $1/$changed"
     done
-    for function in $(grep -o '__wrap_[a-z_0-9]*' "$3.c" | sort -u); do
+    for function in $(grep -so '__wrap_[a-z_0-9]*' "$3.c" | sort -u); do
         wraps="$wraps -Wl,--wrap=${function#__wrap_}"
     done
     case $3 in
@@ -108,18 +110,20 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
         echo "${words:+ok -} ${words:-not_ok - not noticed in $where}"
         return
     fi
-    link_with "$folder" "$changes" || {
+    link=link_with program=sim options="--runs $most --no-shrink"
+    [ "$where" != ways ] ||
+        link=link_unit program=unit options="--runs $most"
+    $link "$folder" "$changes" "tests/$where" || {
         echo 'not_ok - does not link'
         return
     }
-    options="--runs $most --no-shrink"
     case $where in
-    storm) ;;
+    storm | ways) ;;
     remotes) options="$options --remotes 4" ;;
     *) options="$options --script $where" ;;
     esac
     # shellcheck disable=SC2086
-    timeout "$try_s" "$folder/sim" $options >"$folder/out" 2>&1
+    timeout "$try_s" "$folder/$program" $options >"$folder/out" 2>&1
     case $? in
     0)
         echo "not_ok - not noticed in $most seeds ($where)"
@@ -135,7 +139,8 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
         echo 'not_ok - ended, and said nothing'
         return
     fi
-    seeds=$(sed -n 's/.*--seed \([0-9]*\).*/\1/p' "$folder/out" | head -n 1)
+    seeds=$(sed -n 's/.*--seed \([0-9]*\).*/\1/p; s/^seed \([0-9]*\):.*/\1/p' \
+        "$folder/out" | tail -n 1)
     echo "ok $seeds $words"
 }
 
