@@ -22,11 +22,12 @@ enum { AGAIN_MS = 15000 };
 /*  -------------------------------------------------------- telling */
 
 static void
-add_row (lk_message *message, const char *host, const char *address)
+add_row (lk_message *message, const lk_mesh_link *link, const char *address)
 {
     lk_message *row = lk_message_row_new ();
-    lk_message_set_text (row, "host", host);
+    lk_message_set_text (row, "host", link->host);
     lk_message_set_text (row, "address", address);
+    lk_message_set_hex (row, "incarnation", link->incarnation);
     lk_message_add_row (message, "hosts", &row);
 }
 
@@ -34,9 +35,9 @@ add_row (lk_message *message, const char *host, const char *address)
 static void
 add_host (lk_message *message, const lk_mesh_link *link)
 {
-    add_row (message, link->host, link->claim);
+    add_row (message, link, link->claim);
     if (strcmp (link->claim, link->address) != 0) {
-        add_row (message, link->host, link->address);
+        add_row (message, link, link->address);
     }
 }
 
@@ -74,7 +75,10 @@ tell_all (lk_router *self, bool all)
         if (is_told_of (link)) {
             message = gossip_for (self, link);
         }
-        if (message != NULL && (all || lk_message_has (message, "hosts"))) {
+        /*  That there is nobody is news to one that counts on us. */
+        if (message != NULL
+            && (all || link->channel.numbered
+                || lk_message_has (message, "hosts"))) {
             lk_router_send (self, &link->out, &message);
         }
         lk_message_destroy (&message);
@@ -102,16 +106,20 @@ lk_gossip_work (lk_router *self)
 /*  -------------------------------------------------------- being told */
 
 static void
-take_row (lk_router *self, const char *teller, const lk_message *row)
+take_row (lk_router *self, lk_mesh_link *teller, const lk_message *row)
 {
+    uint64_t incarnation = 0;
+    const char *host = lk_message_text (row, "host");
     const lk_party own = lk_router_party (self);
     const lk_mesh_link *link =
-        lk_mesh_told (&self->mesh, &own, teller, lk_message_text (row, "host"),
+        lk_mesh_told (&self->mesh, &own, teller->host, host,
                       lk_message_text (row, "address"), self->now_ms);
     if (link != NULL) {
         LK_LOG (LK_LOG_INFO, "neighbour: told of host=%s address=%s by=%s",
-                link->host, link->address, teller);
+                link->host, link->address, teller->host);
     }
+    (void) lk_message_hex (row, "incarnation", &incarnation);
+    lk_mesh_link_reaches (teller, host, incarnation);
 }
 
 static void
@@ -171,12 +179,13 @@ lk_gossip_on_gossip (lk_router *self, const lk_source *source,
     }
     lk_neighbour_read_clients (message, &source->link->clients);
     lk_discovery_work (self);
+    lk_mesh_link_reaches_nobody (source->link);
     for (size_t i = 0; i < 2 * LK_LINKS_MAX; i++) {
         lk_message *row = lk_message_row (message, "hosts", i);
         if (row == NULL) {
             break;
         }
-        take_row (self, source->link->host, row);
+        take_row (self, source->link, row);
         lk_message_destroy (&row);
     }
     lk_router_gossip_by (self, AGAIN_MS);

@@ -195,16 +195,28 @@ log_step (const lk_mesh_link *link, lk_mesh_state before, lk_mesh_event event)
             link->address);
 }
 
+/*  Others hear of it at once: they may have counted on us to reach it. */
+static void
+tell_unlinked (lk_router *self, lk_mesh_link *link)
+{
+    lk_mesh_link_reaches_nobody (link);
+    lk_router_gossip_by (self, 0);
+}
+
 /*  `end`: its channel does not go on; NULL: it does if it can. */
 static void
 step (lk_router *self, lk_mesh_link *link, lk_mesh_event event, const char *end)
 {
     const lk_mesh_state before = link->state;
     const bool was_memorable = lk_mesh_link_is_memorable (link);
+    const bool was_direct = lk_mesh_link_is_direct (link);
     const bool was_live = lk_mesh_link_is_live (link);
     unsigned effects = lk_mesh_step (&self->mesh, link, event, self->now_ms);
     self->is_memory_old |= was_memorable != lk_mesh_link_is_memorable (link);
     log_step (link, before, event);
+    if (was_direct && !lk_mesh_link_is_direct (link)) {
+        tell_unlinked (self, link);
+    }
     if (end != NULL) {
         lk_ways_lose (self, link, was_live, end);
         effects &= ~(unsigned) LK_DO_LOST;
@@ -563,6 +575,9 @@ lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why)
     say_good_bye (self, link);
     (void) self->calls->reach (self->shell, &link->channel.out);
     lk_ways_lose (self, link, lk_mesh_link_is_live (link), NULL);
+    if (lk_mesh_link_is_direct (link)) {
+        tell_unlinked (self, link);
+    }
     close_link (self, link);
     lk_mesh_remove (&self->mesh, link);
 }

@@ -10,7 +10,10 @@
 
 #include <stdio.h>
 
-enum { LISTED_MAX = 1000 }; /* services in one ROUTERSTATUS */
+enum {
+    LISTED_MAX = 1000, /* services in one ROUTERSTATUS */
+    REACHED_BY_MAX = 3 /* neighbours that reach a host, too */
+};
 
 static void
 add_hosts (const lk_router *self, lk_message *status)
@@ -23,6 +26,17 @@ add_hosts (const lk_router *self, lk_message *status)
                   lk_mesh_link_state_name (link->state), link->address,
                   link->version[0] != '\0' ? link->version : "?");
         lk_message_add_item (status, "hosts", item);
+    }
+}
+
+static void
+add_reached_by (const lk_router *self, const lk_mesh_link *link,
+                lk_message *row)
+{
+    const lk_mesh_link *by[LK_LINKS_MAX];
+    const size_t count = lk_mesh_reached_by (&self->mesh, self->host, link, by);
+    for (size_t i = 0; i < count && i < REACHED_BY_MAX; i++) {
+        lk_message_add_item (row, "reached_by", by[i]->host);
     }
 }
 
@@ -45,6 +59,7 @@ add_links (const lk_router *self, lk_message *status)
         if (link->reason[0] != '\0') {
             lk_message_set_text (row, "reason", link->reason);
         }
+        add_reached_by (self, link, row);
         lk_message_add_row (status, "links", &row);
     }
 }

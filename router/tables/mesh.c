@@ -67,6 +67,7 @@ lk_mesh_remove (lk_mesh *self, lk_mesh_link *link)
     self->link[place] = self->link[--self->count];
     lk_channel_clear (&link->channel);
     lk_hop_clear (&link->out);
+    lk_mesh_link_reaches_nobody (link);
     lk_free (link);
 }
 

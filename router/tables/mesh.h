@@ -12,6 +12,7 @@
  *      mesh_link.c   the life of one link
  *      mesh.c        all of them, and who they are
  *      mesh_learn.c  those that no configuration names
+ *      mesh_reach.c  whom they are linked with, as they say
  */
 
 #ifndef LK_MESH_H
@@ -81,6 +82,12 @@ typedef struct {
     char key[LK_CURVE_TEXT_SIZE];
 } lk_clients_port;
 
+/*  A host that a neighbour is linked with, as it says. */
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];
+    uint64_t incarnation;
+} lk_reached;
+
 typedef struct {
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port, where to dial */
     char claim[LK_ADDRESS_LEN_MAX + 1]; /* where its host wants to be dialled */
@@ -107,6 +114,8 @@ typedef struct {
     char reason[LK_REASON_LEN_MAX + 1]; /* why not linked, for people */
     lk_hop out;          /* our connection to it, for what is of the link */
     lk_channel channel;  /* what goes to its host */
+    lk_reached *reached; /* by its host, as it said last */
+    size_t reached_count;
     unsigned failures;   /* to connect, in a row */
     unsigned unanswered; /* CONNECTs, in a row */
 } lk_mesh_link;
@@ -238,6 +247,21 @@ lk_mesh_link *lk_mesh_spare (const lk_mesh *self);
 /*  In a word or three: "configuration", "told by h3". */
 const char *lk_mesh_link_origin (const lk_mesh_link *self, char *text,
                                  size_t size);
+
+/*  -------------------------------------------------------- reached */
+
+/*  A neighbour says anew whom it is linked with: nobody, and then each. More
+ *  than LK_LINKS_MAX are passed over, and those of no known process. */
+void lk_mesh_link_reaches_nobody (lk_mesh_link *self);
+void lk_mesh_link_reaches (lk_mesh_link *self, const char *host,
+                           uint64_t incarnation);
+
+/*  Fills in the links to those neighbours that say they are linked with the
+ *  process at the other end of `link`, too; returns how many. Both ends have
+ *  the same ones in the same order, which is another one for others. */
+size_t lk_mesh_reached_by (const lk_mesh *self, const char *own,
+                           const lk_mesh_link *link,
+                           const lk_mesh_link *by[LK_LINKS_MAX]);
 
 /*  -------------------------------------------------------- all links */
 

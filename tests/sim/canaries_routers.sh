@@ -30,3 +30,9 @@ canary what-was-sent-is-not-kept 20 ways router/tables/channel.c \
     's/self->said = self->acked;/self->said += 0;/'
 canary frames-leave-without-numbers 20 ways router/shell/flush.c \
     's/hop->channel != NULL)/hop->channel != NULL \&\& !hop->channel->numbered)/; s/give (self->shell, hop, part)/give (self->shell, hop->channel != NULL ? hop->channel->way : hop, part)/'
+canary a-lost-link-is-told-later 1 unit/reached router/logic/neighbour.c \
+    's/lk_router_gossip_by (self, 0)/lk_router_gossip_by (self, LK_GOSSIP_SOON_MS)/'
+canary reaches-a-former-process 1 unit/reached router/tables/mesh_reach.c \
+    's/ == link->incarnation/ != 0/'
+canary an-arbiter-carries 1 unit/reached router/tables/mesh_reach.c \
+    's/ && self->way == LK_WAY_BOTH//'

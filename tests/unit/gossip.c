@@ -57,7 +57,9 @@ forget (const char *name)
 
 /*  -------------------------------------------------------- telling */
 
-#define ROW(host) "{\"host\":\"" host "\",\"address\":\"" host ".example:1\"}"
+#define ROW(n)                                                                 \
+    "{\"host\":\"h" n "\",\"address\":\"h" n ".example:1\","                   \
+    "\"incarnation\":\"00000000000000" n n "\"}"
 
 START_TEST (neighbours_are_told_of_each_other)
 {
@@ -69,13 +71,13 @@ START_TEST (neighbours_are_told_of_each_other)
     after (SOON_MS - 1);
     assert_next (out2, "");
     after (1);
-    ck_assert_ptr_nonnull (strstr (next (out2), "\"hosts\":[" ROW ("h3") "]"));
-    ck_assert_ptr_nonnull (strstr (next (out3), "\"hosts\":[" ROW ("h2") "]"));
+    ck_assert_ptr_nonnull (strstr (next (out2), "\"hosts\":[" ROW ("3") "]"));
+    ck_assert_ptr_nonnull (strstr (next (out3), "\"hosts\":[" ROW ("2") "]"));
     after (AGAIN_MS - 1);
     assert_next (out2, "");
     ck_assert_int_eq (router.gossip_ms, router.now_ms + 1);
     after (1);
-    ck_assert_ptr_nonnull (strstr (next (out2), ROW ("h3")));
+    ck_assert_ptr_nonnull (strstr (next (out2), ROW ("3")));
 }
 END_TEST
 
@@ -143,7 +145,7 @@ END_TEST
 /*  A process of another host, or of this one, is no neighbour. */
 START_TEST (only_routers_are_listened_to)
 {
-    static const char body[] = "{\"hosts\":[" ROW ("h9") "]}";
+    static const char body[] = "{\"hosts\":[" ROW ("9") "]}";
     enter ("w", "");
     link_host ("h2");
     say (LK_SIDE_MESH, "in-h2", "w@h2", "router@h1", "GOSSIP", body);
@@ -157,8 +159,7 @@ END_TEST
 /*  Two clusters whose routers know each other do not become one mesh. */
 START_TEST (hosts_of_another_cluster_are_not_taken)
 {
-    static const char body[] =
-        "{\"cluster\":\"%s\",\"hosts\":[" ROW ("h9") "]}";
+    static const char body[] = "{\"cluster\":\"%s\",\"hosts\":[" ROW ("9") "]}";
     char text[256];
     enter ("lock", "");
     link_host ("h2");

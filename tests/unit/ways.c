@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "gossip.h"
 #include "lib/suite.h"
 #include "lost.h"
 #include "neighbour.h"
@@ -199,6 +200,7 @@ START_TEST (it_is_lost_after_a_while)
 {
     break_both ();
     lk_neighbour_work (&router);
+    lk_gossip_work (&router);
     ck_assert_int_eq (lk_router_deadline (&router), router.now_ms + 125);
     router.now_ms += 124;
     lk_neighbour_work (&router);
