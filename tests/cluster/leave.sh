@@ -30,7 +30,7 @@ check 'h1 leaves' says 0 'h1 leads nothing: restart or stop it; 1 lock held' \
 check 'it leads no more' await leads_not h1
 check 'its lock is held' says 0 held on h2 list
 check 'locks can be had on it' on h1 run --wait 5 other -- true
-check 'status tells it' says 0 'leave, and do not lead: h1' on h3 status
+check 'status tells it' says 0 'leave, and do not lead: h1 for ' on h3 status
 check 'so does the log' grep -q 'audit: drain asked .*drain=yes' "$(log_of h1)"
 check 'once more: as before' says 0 '"state":"drained","leads":false' \
     on h1 leave --json

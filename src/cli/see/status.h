@@ -62,6 +62,9 @@ void lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
 /*  Looks where the members are. */
 void lk_status_add_domain (const lk_survey *survey, lk_advices *advices);
 
+/*  Looks which hosts drain: a warning if one does for 10 minutes. */
+void lk_status_add_leavers (const lk_survey *survey, lk_advices *advices);
+
 /*  -------------------------------------------------------- for people */
 
 /*  All of it; `object` may be NULL. */

@@ -327,26 +327,6 @@ look_at_locks (const lk_survey *survey, lk_advices *advices)
     }
 }
 
-static bool
-drains (const lk_survey *survey, const lk_survey_host *host)
-{
-    (void) survey;
-    return host->lock != NULL && lk_message_flag (host->lock, "draining");
-}
-
-/*  By themselves, or as somebody wanted. */
-static void
-look_at_leavers (const lk_survey *survey, lk_advices *advices)
-{
-    const names leavers = names_of (survey, drains);
-    if (leavers.count > 0) {
-        lk_advise (advices, "note",
-                   "leave, and do not lead: %s; `lockkeeper leave --undo` has "
-                   "a host lead again",
-                   leavers.text);
-    }
-}
-
 /*  What members lack, as some host sees it. */
 static void
 look_at_settings (const lk_survey *survey, lk_advices *advices)
@@ -454,7 +434,7 @@ lk_status_advise (const lk_survey *survey, lk_requester *asker, int wait_ms,
     lk_status_add_refused (survey, asker, wait_ms, advices);
     look_at_leaders (survey, advices);
     look_at_locks (survey, advices);
-    look_at_leavers (survey, advices);
+    lk_status_add_leavers (survey, advices);
     look_at_settings (survey, advices);
     look_at_senders (survey, advices);
     look_at_security (survey, advices);
