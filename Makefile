@@ -525,7 +525,7 @@ sim_obj = $(call obj,$(sim_src) $(addprefix tests/lib/,corrupt.c grant_model.c \
 	world_journal.c) $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix $(lock)/,in/far.c in/requests.c in/request_fields.c in/rights.c \
-	keep/apps.c keep/unsent.c out/mask.c out/send.c out/replies.c effects.c) \
+	keep/apps.c keep/unsent.c keep/writes.c out/mask.c out/send.c out/replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
 	$(addprefix src/client/,letter.c queues.c lease.c \
 	roam.c roam_base.c roam_place.c roam_lock.c))

@@ -59,6 +59,7 @@ keep (lk_lockd *self, const lk_effect *effect)
                         self->state.facts.active.settings)) {
         fail (self);
     }
+    lk_lockd_note_write (self);
     self->keys_are_old |= lk_settings_id_equal (
         effect->settings_id, self->state.facts.active.settings);
 }

@@ -203,6 +203,37 @@ START_TEST (hears_only_who_started)
 }
 END_TEST
 
+/*  How many of 50 messages of h2 that each cost a write the core hears. */
+static size_t
+count_written (void)
+{
+    const size_t before = node.count;
+    for (size_t i = 0; i < 50; i++) {
+        add_effect (
+            (lk_effect) {.type = LK_DO_PERSIST, .facts = lockd.state.facts});
+        give (new_retire (0x22));
+        node.effect_count = 0;
+    }
+    return node.count - before;
+}
+
+/*  All clusters of an arbiter wait while it writes. */
+START_TEST (an_arbiter_writes_ten_times_a_second)
+{
+    give (new_started ("blue", 0x22));
+    lockd.options.arbiter = true;
+    ck_assert_uint_eq (count_written (), 10);
+    node.count = 0;
+    bus.now_ms += 300;
+    ck_assert_uint_eq (count_written (), 3);
+    bus.now_ms += 60000;
+    ck_assert_uint_eq (count_written (), 10);
+    node.count = 0;
+    lockd.options.arbiter = false;
+    ck_assert_uint_eq (count_written (), 50);
+}
+END_TEST
+
 static void
 send_retire (void)
 {
@@ -616,6 +647,7 @@ main (void)
         refuses_a_state_in_use,
     };
     const TTest *const others[] = {packs_for_who_reads_it,
+                                   an_arbiter_writes_ten_times_a_second,
                                    packs_for_nobody_who_was_gone,
                                    reads_packed_bodies_of_lock_services_only,
                                    hears_only_who_started,

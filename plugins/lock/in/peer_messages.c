@@ -284,6 +284,9 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
     uint64_t id;
     input->asks = false;
     input->text = NULL;
+    if (!lk_lockd_may_write (self)) {
+        return false;
+    }
     if (is_of_changes (message)) {
         return hear_of_changes (self, host, message, input);
     }

@@ -113,6 +113,7 @@ typedef struct {
     bool keys_are_old;    /* the settings have changed: tell it theirs */
     bool places_are_old;  /* the core is to be told which hosts are arbiters */
     lk_hosts placed;      /* hosts known when it was told */
+    int64_t writing_ms;   /* until then, if an arbiter's writes took time */
     char keys_why[160];   /* it was refused, for the log */
     bool was_ready;       /* as told last, */
     int64_t ready_ms;     /* since then; 0: nothing was told yet */
@@ -160,6 +161,11 @@ bool lk_lockd_enter (lk_lockd *self, const lk_generation *generation);
 /*  The same for who has heard of another generation of the same number: is no
  *  member any more until there is a later one. */
 bool lk_lockd_stand_still (lk_lockd *self);
+
+/*  It has written to the disk. Whether it may again: an arbiter not too often,
+ *  so that what may cost a write is not to be heard. */
+void lk_lockd_note_write (lk_lockd *self);
+bool lk_lockd_may_write (const lk_lockd *self);
 
 /*  -------------------------------------------------------- journal */
 

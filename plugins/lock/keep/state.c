@@ -75,6 +75,7 @@ lk_lockd_persist (lk_lockd *self)
     lk_err error =
         lk_state_file_write (self->file, text, strlen (text), &problem);
     lk_free (text);
+    lk_lockd_note_write (self);
     if (error != LK_OK) {
         lk_log_error ("the lock service ends: %s", problem.text);
     }
