@@ -114,6 +114,7 @@ router_lib = $(B)/router.a
 daemon_lib = $(B)/daemon.a
 people_lib = $(B)/people.a
 issuer_lib = $(B)/issuer.a
+arbiter_lib = $(B)/arbiter.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper-issuer \
@@ -376,6 +377,8 @@ $(people_lib): $(call obj,$(people_src))
 	$(archive)
 $(issuer_lib): $(call obj,$(filter-out %/main.c %/plugin.c,$(issuer_src)))
 	$(archive)
+$(arbiter_lib): $(call obj,$(filter-out %/main.c,$(arbiter_src)))
+	$(archive)
 $(B)/src/people/%.o: EXTRA = $(SODIUM_CFLAGS)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
@@ -460,7 +463,7 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 		$(call obj,$(call process_of,$(lock_src)) $(daemon_src)) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app $(SODIUM_LIBS) $(LMDB_LIBS))
 
-parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
+parts = $(test_lib) $(arbiter_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
 	$(issuer_lib) $(people_lib) $(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)

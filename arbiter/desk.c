@@ -24,6 +24,9 @@
 /*  What was said last is waited for; what is never named is closed. */
 enum { LINGER_MS = 500, LEAVE_MS = 50, NEWCOMER_MS = 15000, LOOK_MS = 1000 };
 
+/*  Between two looks at which connections are over. */
+enum { GONE_MS = 50 };
+
 enum { REPORT_MS = 10000 };
 
 typedef struct {
@@ -34,7 +37,8 @@ typedef struct {
     lk_listener *listener;
     lk_zap *zap;
     lk_hook *hook;
-    lk_timer newcomers, report, end;
+    lk_timer newcomers, look, report, end;
+    int64_t looked_ms; /* which connections are over */
     lk_seats seats;
     uint64_t refused; /* connections by keys that no cluster has */
     bool stopping;    /* once all votes have ended, */
@@ -93,13 +97,27 @@ take_broken (void *user, const lk_identity *from)
 }
 
 static void
-take_gone (void *user)
+look (void *user)
 {
     lk_desk *self = user;
     lk_seat *seat;
     lk_listener_drain (self->listener);
     for (seat = self->seats.first; seat != NULL; seat = seat->next) {
         lk_seat_look (seat);
+    }
+    self->looked_ms = lk_clock_ms ();
+}
+
+/*  All are looked at, and anybody may come and go: not without end. */
+static void
+take_gone (void *user)
+{
+    lk_desk *self = user;
+    const int64_t due_ms = self->looked_ms + GONE_MS;
+    if (due_ms <= lk_clock_ms ()) {
+        look (self);
+    } else if (!lk_timer_is_set (&self->look)) {
+        lk_timer_set (&self->look, due_ms);
     }
 }
 
@@ -125,11 +143,7 @@ static void
 flush (void *user)
 {
     lk_desk *self = user;
-    lk_seat *seat;
-    for (seat = self->seats.first; seat != NULL; seat = seat->next) {
-        lk_seat_flush (seat);
-    }
-    lk_seats_keep (&self->seats);
+    lk_seats_flush (&self->seats);
     if (self->stopping && !self->leaving
         && lk_seats_running (&self->seats) == 0) {
         leave (self);
@@ -261,6 +275,7 @@ begin (lk_desk *self)
     self->hook = lk_loop_add_hook (self->loop, flush, self);
     lk_timer_init (&self->newcomers, self->loop, end_newcomers, self);
     lk_timer_set (&self->newcomers, 0);
+    lk_timer_init (&self->look, self->loop, look, self);
     lk_timer_init (&self->report, self->loop, report, self);
     lk_timer_init (&self->end, self->loop, end, self);
     read_folder (self);
@@ -276,6 +291,7 @@ close_all (lk_desk *self)
     if (self->hook != NULL) {
         lk_seats_clear (&self->seats);
         lk_timer_clear (&self->newcomers);
+        lk_timer_clear (&self->look);
         lk_timer_clear (&self->report);
         lk_timer_clear (&self->end);
         lk_loop_remove_hook (self->loop, &self->hook);

@@ -2,9 +2,6 @@
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
- *
- *  A cluster may use the arbiter up to a limit, so that others are not held up:
- *  what is above it is dropped, and said again by its hosts.
  */
 
 #include "seat.h"
@@ -25,21 +22,48 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/*  Frames and bytes, a second and at once; and of one frame: settings have 64
- *  KiB at most. */
-enum { FRAMES_S = 100, FRAMES_MAX = 1000 };
-enum { BYTES_S = 256 * 1024, BYTES_MAX = 1024 * 1024, FRAME_MAX = 256 * 1024 };
+#include <utlist.h>
 
 /*  A link whose host is silent for so long is over: the router's default. */
 enum { DEAD_AFTER_MS = 1000 };
 
 static lk_router *
-woken (lk_seat *self)
+timed (lk_seat *self)
 {
     self->router.now_ms = lk_clock_ms ();
     self->router.now_s = (int64_t) time (NULL);
     return &self->router;
+}
+
+void
+lk_seat_wake (lk_seat *self)
+{
+    if (!self->is_awake) {
+        self->is_awake = true;
+        DL_APPEND2 (*self->place->awake, self, prev_awake, next_awake);
+    }
+}
+
+static void
+sleep_again (lk_seat *self)
+{
+    if (self->is_awake) {
+        self->is_awake = false;
+        DL_DELETE2 (*self->place->awake, self, prev_awake, next_awake);
+    }
+}
+
+static void
+have_turn (void *user)
+{
+    lk_seat_wake (user);
+}
+
+static lk_router *
+woken (lk_seat *self)
+{
+    lk_seat_wake (self);
+    return timed (self);
 }
 
 /*  -------------------------------------------------------- asked for */
@@ -209,11 +233,14 @@ drain (void *shell)
 void
 lk_seat_flush (lk_seat *self)
 {
-    (void) woken (self);
+    (void) timed (self);
     do {
         lk_flush_all (&self->flusher);
     } while (lk_hosting_turn (&self->hosting));
     lk_timer_set (&self->timer, lk_router_deadline (&self->router));
+    if (self->router.hops.first == NULL) {
+        sleep_again (self);
+    }
 }
 
 static void
@@ -226,35 +253,6 @@ timer_due (void *user)
 }
 
 /*  -------------------------------------------------------- receiving */
-
-static int64_t
-more (int64_t left, int64_t per_s, int64_t passed_ms, int64_t most)
-{
-    const int64_t sum = left + per_s * passed_ms / 1000;
-    return sum < most ? sum : most;
-}
-
-/*  Whether it is allowed one more frame of that size. Once in 10 ms is often
- *  enough for whole numbers. */
-static bool
-is_allowed (lk_seat *self, size_t size)
-{
-    const int64_t passed_ms = self->router.now_ms - self->paid_ms;
-    if (passed_ms >= 10) {
-        self->paid_ms = self->router.now_ms;
-        self->frames_left =
-            more (self->frames_left, FRAMES_S, passed_ms, FRAMES_MAX);
-        self->bytes_left =
-            more (self->bytes_left, BYTES_S, passed_ms, BYTES_MAX);
-    }
-    if (size > FRAME_MAX || self->frames_left < 1
-        || self->bytes_left < (int64_t) size) {
-        return false;
-    }
-    self->frames_left--;
-    self->bytes_left -= (int64_t) size;
-    return true;
-}
 
 /*  The first, and then one in a thousand: it is a flood. */
 static void
@@ -271,7 +269,7 @@ void
 lk_seat_take (lk_seat *self, const lk_identity *from, lk_part *frame)
 {
     lk_router *router = woken (self);
-    if (is_allowed (self, lk_part_size (frame))) {
+    if (lk_ration_spend (&self->ration, lk_part_size (frame), router->now_ms)) {
         lk_forward_frame (router, LK_SIDE_MESH, from, frame);
     } else {
         drop (self);
@@ -282,7 +280,7 @@ void
 lk_seat_take_broken (lk_seat *self, const lk_identity *from)
 {
     lk_router *router = woken (self);
-    if (is_allowed (self, 0)) {
+    if (lk_ration_spend (&self->ration, 0, router->now_ms)) {
         lk_forward_broken (router, LK_SIDE_MESH, from, "not one frame");
     } else {
         drop (self);
@@ -335,16 +333,16 @@ lk_seat_new (const lk_seat_place *place, const char *cluster,
     snprintf (self->folder, sizeof self->folder, "%s/%s", place->state,
               cluster);
     lk_router_init (&self->router, &identity, &calls, self);
-    lk_router_only_accept (woken (self));
+    lk_router_only_accept (timed (self));
     self->flusher = (lk_flusher) {.router = &self->router,
                                   .give = send_part,
                                   .hang_up = hang_up,
                                   .drain = drain,
                                   .shell = self};
-    self->paid_ms = self->router.now_ms;
-    self->frames_left = FRAMES_MAX;
-    self->bytes_left = BYTES_MAX;
+    lk_ration_init (&self->ration, self->router.now_ms);
     lk_hosting_init (&self->hosting, &self->router, place->loop);
+    self->hosting.woken = have_turn;
+    self->hosting.user = self;
     lk_timer_init (&self->timer, place->loop, timer_due, self);
     if (read_keys (self, problem) != LK_OK) {
         lk_seat_destroy (&self);
@@ -360,6 +358,7 @@ lk_seat_destroy (lk_seat **self_p)
         lk_hosting_clear (&self->hosting);
         lk_router_clear (&self->router);
         lk_timer_clear (&self->timer);
+        sleep_again (self);
         lk_free (self);
     }
     *self_p = NULL;
@@ -371,6 +370,7 @@ lk_seat_begin (lk_seat *self)
     self->hosting.config = self->folder;
     lk_hosting_add (&self->hosting, self->cluster, &lk_ballot);
     lk_hosting_begin (&self->hosting);
+    lk_seat_wake (self);
 }
 
 void
@@ -388,6 +388,7 @@ void
 lk_seat_leave (lk_seat *self, const char *reason)
 {
     lk_hosting_leave (&self->hosting, reason);
+    lk_seat_wake (self);
 }
 
 bool

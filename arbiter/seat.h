@@ -14,12 +14,15 @@
 
 #include "flush.h"
 #include "hosted.h"
+#include "ration.h"
 #include "router.h"
 
 #include "net/listener.h"
 #include "net/loop.h"
 
 #include <limits.h>
+
+typedef struct lk_seat lk_seat;
 
 /*  What all seats share. */
 typedef struct {
@@ -28,9 +31,8 @@ typedef struct {
     const char *state;   /* the folder of folders */
     lk_loop *loop;
     lk_listener *listener;
+    lk_seat **awake; /* those that something has happened to: lk_seat_flush */
 } lk_seat_place;
-
-typedef struct lk_seat lk_seat;
 
 struct lk_seat {
     char cluster[LK_HOST_LEN_MAX + 1]; /* the name of its folder */
@@ -41,11 +43,12 @@ struct lk_seat {
     lk_flusher flusher;
     lk_timer timer;
     char user[LK_CURVE_USER_SIZE]; /* as whom somebody came, for a moment */
-    int64_t paid_ms;               /* when it was allowed more, */
-    int64_t frames_left, bytes_left;
+    lk_ration ration;
     uint64_t dropped; /* frames above what it is allowed */
     bool is_kept;     /* its folder is still there */
     lk_seat *prev, *next;
+    bool is_awake;
+    lk_seat *prev_awake, *next_awake;
 };
 
 /*  Reads its keys; NULL and problem. */
@@ -63,7 +66,11 @@ void lk_seat_take_broken (lk_seat *self, const lk_identity *from);
 /*  Looks which of its hosts' connections are over. */
 void lk_seat_look (lk_seat *self);
 
-/*  Sends what waits. */
+/*  It has something to do at the end of this wake-up. */
+void lk_seat_wake (lk_seat *self);
+
+/*  Does it: its service has its turn, and what waits is sent. It sleeps then,
+ *  unless a host does not keep up. */
 void lk_seat_flush (lk_seat *self);
 
 /*  Writes its keys if they have changed. */

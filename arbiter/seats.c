@@ -92,10 +92,12 @@ claim (lk_seats *self, lk_seat *seat)
 }
 
 void
-lk_seats_keep (lk_seats *self)
+lk_seats_flush (lk_seats *self)
 {
-    lk_seat *seat;
-    DL_FOREACH (self->first, seat) {
+    lk_seat *next;
+    for (lk_seat *seat = self->awake; seat != NULL; seat = next) {
+        lk_seat_flush (seat);
+        next = seat->next_awake; /* it may have come meanwhile */
         if (seat->router.keyring.is_old) {
             claim (self, seat);
             lk_seat_keep (seat);
@@ -184,6 +186,7 @@ lk_seats_read (lk_seats *self, lk_problem *problem)
             drop (self, seat);
         } else if (seat->hosting.first == NULL) {
             lk_seat_begin (seat);
+            lk_seat_flush (seat); /* there may be many more to begin */
             lk_log_notice ("arbiter: votes cluster=%s", seat->cluster);
         }
     }
@@ -196,6 +199,7 @@ void
 lk_seats_init (lk_seats *self, const lk_seat_place *place)
 {
     *self = (lk_seats) {.place = *place};
+    self->place.awake = &self->awake;
 }
 
 void

@@ -18,10 +18,12 @@ typedef struct lk_seat_key lk_seat_key;
 typedef struct {
     lk_seat_place place;
     lk_seat *first;
+    lk_seat *awake; /* see lk_seat_place */
     lk_seat_key *by_key;
 } lk_seats;
 
-/*  Has none yet; what `place` is is borrowed. */
+/*  Has none yet; what `place` is is borrowed, but for
+ *  its list of those awake. Is not moved then. */
 void lk_seats_init (lk_seats *self, const lk_seat_place *place);
 void lk_seats_clear (lk_seats *self);
 
@@ -32,8 +34,9 @@ lk_err lk_seats_read (lk_seats *self, lk_problem *problem);
 /*  Whose key that is; NULL: nobody's. */
 lk_seat *lk_seats_find (const lk_seats *self, const char *public_key);
 
-/*  Takes what has changed of the keys of all seats. */
-void lk_seats_keep (lk_seats *self);
+/*  Flushes those that something has happened to, and takes what has changed of
+ *  their keys: costs nothing for the others. */
+void lk_seats_flush (lk_seats *self);
 
 /*  How many; how many of them still vote. */
 size_t lk_seats_count (const lk_seats *self);

@@ -20,6 +20,7 @@
 #define SECRET_SIZE 16
 
 struct lk_hosted {
+    lk_hosting *hosting;
     char name[LK_SERVICE_LEN_MAX + 1]; /* of the plug-in */
     lk_loaded loaded;
     void *service; /* what its callbacks get; NULL: there is none now */
@@ -59,6 +60,15 @@ on_stopped (void *runner, int exit_code)
     }
 }
 
+static void
+on_woken (void *runner)
+{
+    const lk_hosting *self = ((lk_hosted *) runner)->hosting;
+    if (self->woken != NULL) {
+        self->woken (self->user);
+    }
+}
+
 static bool
 attach (lk_hosting *self, lk_hosted *it)
 {
@@ -67,6 +77,7 @@ attach (lk_hosting *self, lk_hosted *it)
                                 .pipe = &it->pipe,
                                 .part = it->name,
                                 .stopped = on_stopped,
+                                .woken = on_woken,
                                 .runner = it};
     lk_problem problem;
     lk_pipe_init (&it->pipe);
@@ -146,6 +157,7 @@ add (lk_hosting *self, const char *name)
 {
     lk_hosted *it = lk_alloc (sizeof *it);
     DL_APPEND (self->first, it);
+    it->hosting = self;
     snprintf (it->name, sizeof it->name, "%s", name);
     return it;
 }

@@ -25,6 +25,9 @@ typedef struct {
     const char *config; /* the file of the settings, NULL: by default */
     lk_hosted *first;
     bool leaving;
+    lk_loop_fn *woken; /* one of them has work for lk_hosting_turn; NULL: that
+                          comes in each wake-up */
+    void *user;
 } lk_hosting;
 
 /*  Hosts nothing yet. */

@@ -469,7 +469,9 @@ lk_attach_join (lk_attach *self, lk_loop *loop)
     LK_ASSERT (!self->loop);
     self->loop = loop;
     lk_timer_init (&self->timer, loop, take_time, self);
-    self->hook = lk_loop_add_hook (loop, flush_hook, self);
+    if (!self->link.pipe) {
+        self->hook = lk_loop_add_hook (loop, flush_hook, self);
+    }
     lk_link_join (&self->link, loop, take_all, self);
     lk_timer_set (&self->timer, self->retry_ms);
 }

@@ -127,6 +127,14 @@ on_message (void *user, const lk_message *message)
 }
 
 static void
+wake (const lk_bus *self)
+{
+    if (self->place.woken) {
+        self->place.woken (self->place.runner);
+    }
+}
+
+static void
 on_timer (void *user)
 {
     lk_bus *self = user;
@@ -136,6 +144,7 @@ on_timer (void *user)
         self->service->timer (self->self);
     }
     lk_log_as (part);
+    wake (self);
 }
 
 static void
@@ -171,10 +180,12 @@ static void
 on_readable (void *user)
 {
     const lk_bus_watcher *self = user;
-    const char *part = lk_log_as (self->bus->place.part);
+    const lk_bus *bus = self->bus;
+    const char *part = lk_log_as (bus->place.part);
 
     self->fn (self->user);
     lk_log_as (part);
+    wake (bus);
 }
 
 static void

@@ -25,6 +25,10 @@ typedef struct {
     /*  The service is at its end, with that exit code: to be cleared, but not
      *  in this call. May be called more than once; the first counts. */
     void (*stopped) (void *runner, int exit_code);
+
+    /*  With a pipe: the service was called by its timer or a descriptor, and is
+     *  to be settled. NULL is fine. */
+    void (*woken) (void *runner);
     void *runner;
 } lk_bus_place;
 
