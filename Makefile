@@ -273,9 +273,9 @@ model:
 	@$(call deps,model)
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
-#   Parts, and the seconds that each may take: some nine minutes.
+#   Parts, and the seconds that each may take: some ten minutes.
 bench_parts = lock:100 hosted:55 curve:60 failover:72 scale:35 costs:18 \
-    tables:15 journal:70 far:75 zones:90
+    tables:15 journal:70 far:75 zones:90 arbiter:75
 bench:
 	@$(call deps,bench)
 	@+$(again) all $(benches)
