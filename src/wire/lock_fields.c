@@ -350,6 +350,26 @@ lk_field_known_hosts (lk_fields *self, const char *name, lk_hosts *value)
 }
 
 void
+lk_field_known_list (lk_fields *self, const char *name, lk_host *hosts,
+                     uint8_t *count, size_t count_max)
+{
+    lk_host all[LK_HOSTS_MAX];
+    size_t all_count = self->writing ? *count : 0;
+    for (size_t i = 0; i < all_count; i++) {
+        all[i] = hosts[i];
+    }
+    lk_fields_take_strangers (self, LK_STRANGERS_OUT);
+    (void) host_list (self, name, all, &all_count, count_max);
+    lk_fields_take_strangers (self, LK_STRANGERS_IN);
+    *count = 0;
+    for (size_t i = 0; i < all_count; i++) {
+        if (all[i] != LK_STRANGER) {
+            hosts[(*count)++] = all[i];
+        }
+    }
+}
+
+void
 lk_field_term (lk_fields *self, const char *name, lk_term *value)
 {
     lk_term term = *value;

@@ -140,6 +140,9 @@ void lk_field_host_if_any (lk_fields *self, const char *name, lk_host *value);
 void lk_field_hosts (lk_fields *self, const char *name, lk_hosts *value);
 /*  Reading, hosts that are not known are left out: nothing is kept for them. */
 void lk_field_known_hosts (lk_fields *self, const char *name, lk_hosts *value);
+/*  The same in an order; at most `count_max`. */
+void lk_field_known_list (lk_fields *self, const char *name, lk_host *hosts,
+                          uint8_t *count, size_t count_max);
 /*  Says what becomes of hosts that are not known, from here on. */
 void lk_fields_take_strangers (lk_fields *self, lk_strangers strangers);
 /*  "number:proposer" */

@@ -236,6 +236,15 @@ typedef enum {
     LK_JOURNAL_MODES
 } lk_journal_mode; /* "off" "async" "sync" */
 
+/*  Hosts that lead nothing, in the order in which they are to take the place of
+ *  a leader. */
+#define LK_STANDBYS_MAX 8
+
+typedef struct {
+    uint8_t count;
+    lk_host host[LK_STANDBYS_MAX];
+} lk_standbys;
+
 typedef struct {
     int64_t at;           /* sender's clock */
     uint64_t incarnation; /* sender's process: session it started with */
@@ -257,6 +266,7 @@ typedef struct {
     bool lacks;       /* the text of the settings that `active` names */
     bool sealed;      /* its table is from its journal, and only for others */
     lk_journal_mode journal;
+    lk_standbys next; /* of the first leader of `table` */
 } lk_msg_ping;
 
 typedef enum {

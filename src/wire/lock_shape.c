@@ -93,6 +93,10 @@ ping_fields (lk_fields *f, lk_lock_message *message)
     lk_field_flag_if_set (f, "lacks", &ping->lacks);
     lk_field_flag_if_set (f, "sealed", &ping->sealed);
     journal_field (f, &ping->journal);
+    if (lk_fields_has_since (f, 2, "next", ping->next.count > 0)) {
+        lk_field_known_list (f, "next", ping->next.host, &ping->next.count,
+                             LK_STANDBYS_MAX);
+    }
 }
 
 /*  -------------------------------------------------------- election */

@@ -123,7 +123,7 @@ may_be_absent (const json_t *object, const char *name)
         "kept",     "ordinal",  "keep",    "force", "upgrade",  "packed",
         "protocol", "resume",   "now",     "heir",  "releases", "settings",
         "lacks",    "sealed",   "journal", "late",  "unproved", "remote",
-        "moved",    "onto"};
+        "moved",    "onto",     "next"};
     if (strcmp (name, "tickets") == 0) {
         const char *op = json_string_value (json_object_get (object, "op"));
         return json_object_get (object, "queue") || (op && !strcmp (op, "add"));

@@ -57,6 +57,7 @@ lk_core_check (const lk_core *core)
     check_decree (&core->facts.active);
     check_decree (&core->in_force);
     LK_ASSERT (core->in_reclaim >> core->in_force.leader_count == 0);
+    LK_ASSERT (core->next.count <= LK_STANDBYS_MAX);
     LK_ASSERT (!core->config.arbiter
                || lk_hosts_has (core->arbiters, core->config.self));
     check_sent (core);

@@ -44,6 +44,10 @@ struct lk_core {
      *  not. */
     int64_t drain_until_ms;
 
+    /*  What the first leader of that term said of who leads next. */
+    lk_standbys next;
+    lk_term next_term;
+
     /*  The others. */
     lk_hosts known; /* who said LOCKSTARTED or a ping; always itself */
     lk_peer peer[LK_HOSTS_MAX];

@@ -322,6 +322,7 @@ typedef struct {
     lk_hosts behind;         /* members without the settings of the decree in
                                 force, or their text */
     lk_hosts arbiters;       /* members or not */
+    lk_standbys next;        /* of `decree`, as its first leader said last */
 } lk_node_status;
 
 /*  An object of the own table that somebody waits for. */

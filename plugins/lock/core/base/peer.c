@@ -7,6 +7,7 @@
 #include "peer.h"
 
 #include "core.h"
+#include "standbys.h"
 
 #include <string.h>
 
@@ -264,4 +265,5 @@ lk_peer_forget (lk_core *core, lk_host host)
         peer->sees &= ~LK_HOST_BIT (host);
         peer->via = peer->via == host ? LK_NOBODY : peer->via;
     }
+    lk_standbys_forget (&core->next, host);
 }

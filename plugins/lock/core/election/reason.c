@@ -84,29 +84,6 @@ miss_leaders (lk_election *election)
 
 /*  -------------------------------------------------------- few, or full */
 
-/*  A member that all leaders see and are seen by, and that may lead.
- *  Protocol 9.5.6. */
-static bool
-could_lead (const lk_election *election, lk_host host)
-{
-    const lk_decree *active = &election->core->facts.active;
-    const lk_peer *peer = &election->core->peer[host];
-    if (lk_decree_place (active, host) >= 0 || !lk_able_to_lead (election, host)
-        || !lk_peer_heard (election->core, host)
-        || !lk_able_to_have_lease (election, host)) {
-        return false;
-    }
-    for (size_t place = 0; place < active->leader_count; place++) {
-        lk_host leader = active->leader[place];
-        if (!lk_hosts_has (peer->sees, leader)
-            || (leader != election->core->config.self
-                && !lk_hosts_has (election->core->peer[leader].sees, host))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /*  A takeover during a reclaim would begin that again: it waits.
  *  Protocol 9.5.6. */
 static bool
@@ -120,7 +97,7 @@ leaders_are_few (const lk_election *election)
         return false;
     }
     while (members) {
-        if (could_lead (election, lk_hosts_take (&members))) {
+        if (lk_able_to_join (election, lk_hosts_take (&members))) {
             return true;
         }
     }

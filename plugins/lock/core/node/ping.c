@@ -7,6 +7,8 @@
 #include "ping.h"
 
 #include "node_private.h"
+#include "rank.h"
+#include "standbys.h"
 
 #include <string.h>
 
@@ -41,6 +43,10 @@ fill_ping (lk_node *node, lk_msg_ping *ping)
     }
     ping->lacks = lk_election_lacks_settings (&node->election);
     lk_leader_fill_ping (&node->leader, ping);
+    if (lk_leader_is_serving (&node->leader)) {
+        lk_rank_standbys (&node->election, &ping->next);
+        lk_standbys_take (&node->core, node->core.config.self, ping);
+    }
 }
 
 void
@@ -131,6 +137,7 @@ lk_ping_receive (lk_node *node, const lk_lock_message *message)
         && lk_believes (&node->leader, message->from, &ping->table)) {
         lk_node_learn (node, &ping->table, ping->reclaim);
     }
+    lk_standbys_take (&node->core, message->from, ping);
     /*  protocol 9.2 */
     if (new_session
         && lk_can_vouch (&node->leader, message->from, ping->session)) {

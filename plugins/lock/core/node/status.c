@@ -5,6 +5,7 @@
  */
 
 #include "node_private.h"
+#include "standbys.h"
 
 /*  Members that are heard and lack the settings in force, or their text. */
 static lk_hosts
@@ -54,6 +55,7 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .journal = journal (node),
         .behind = behind (node),
         .arbiters = node->core.arbiters,
+        .next = lk_standbys_in_force (&node->core),
     };
     lk_leader_fill_status (&node->leader, status);
     lk_proxy_fill_status (&node->proxy, status);
