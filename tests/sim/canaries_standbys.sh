@@ -16,3 +16,5 @@ canary any-leader-says-who-is-next 1 unit/core_standbys standbys.c \
     's/lk_decree_place (decree, from) == 0/lk_decree_place (decree, from) >= 0/'
 canary who-was-next-in-another-term 1 unit/core_standbys standbys.c \
     's/return lk_term_equal (core->next_term, core->in_force.term)/return core->next_term.number != 0/'
+canary every-leader-is-the-home 1 unit/core_standbys leader/look.c \
+    's/= lk_table_tickets (&lead->table, home)/= lead->table.count/'

@@ -134,6 +134,26 @@ START_TEST (it_has_to_be_able)
 }
 END_TEST
 
+/*  -------------------------------------------------------- homes */
+
+START_TEST (requests_are_counted_by_their_home)
+{
+    const lk_app_request request = lk_small_request (1, 1, "shop");
+    const lk_name object = request.object;
+    lk_small_ask (&small, 5, LK_ON_LOCK, &request);
+    lk_small_run (&small, 100);
+    const lk_host home = lk_small_home (&small, object);
+    for (lk_host host = 0; host < HOSTS; host++) {
+        lk_node_status status;
+        lk_node_get_status (small.base.node[host], &status);
+        for (size_t i = 0; i < status.decree.leader_count; i++) {
+            const bool is_home = status.decree.leader[i] == home;
+            ck_assert_uint_eq (status.homes[i], is_home && host < 3);
+        }
+    }
+}
+END_TEST
+
 /*  ------------------------------------------------------- whose word counts */
 
 static lk_core core;
@@ -190,6 +210,7 @@ main (void)
     tcase_add_test (tests, priority_goes_first);
     tcase_add_test (tests, leaders_have_to_see_it);
     tcase_add_test (tests, it_has_to_be_able);
+    tcase_add_test (tests, requests_are_counted_by_their_home);
     suite_add_tcase (suite, tests);
     tests = tcase_create ("whose word counts");
     tcase_add_test (tests, the_first_leader_in_force_says_it);

@@ -83,6 +83,11 @@ START_TEST (status_ready)
     lockd.alerts = 1;
     node.status.waiting = 4;
     node.status.waited_for = 2;
+    node.status.homes[1] = 2;
+    node.status.next = (lk_standbys) {
+        .count = 1, .host = {lk_hostmap_intern (&lockd.hostmap, "h4", 0xb4)}};
+    node.status.sees |= LK_HOST_BIT (node.status.next.host[0]);
+    node.status.decree.members = node.status.sees;
     node.own = own;
     node.owns = 2;
     note (LK_PAST_GRANTED, 1500);

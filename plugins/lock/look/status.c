@@ -107,6 +107,33 @@ write_decree (const lk_lockd *self, lk_message *message,
     add_hosts (self, message, "members", decree->members);
 }
 
+static void
+write_next (const lk_lockd *self, lk_message *message,
+            const lk_standbys *standbys)
+{
+    for (size_t i = 0; i < standbys->count; i++) {
+        lk_message_add_item (
+            message, "next",
+            lk_hostmap_name (&self->hostmap, standbys->host[i]));
+    }
+}
+
+/*  Of the leaders in their order, which locks they are the homes of; counted in
+ *  the own table. */
+static void
+write_homes (const lk_lockd *self, lk_message *message,
+             const lk_node_status *status)
+{
+    for (size_t i = 0; status->leads && i < status->decree.leader_count; i++) {
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (
+            row, "host",
+            lk_hostmap_name (&self->hostmap, status->decree.leader[i]));
+        lk_message_set_number (row, "tickets", (int64_t) status->homes[i]);
+        lk_message_add_row (message, "homes", &row);
+    }
+}
+
 /*  Which settings it has, and who has others. */
 static void
 write_settings (const lk_lockd *self, lk_message *message,
@@ -194,11 +221,13 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request,
         add_hosts (self, message, "arbiters", status.arbiters);
     }
     lk_message_set_text (message, "journal", lk_journal_words[status.journal]);
+    write_next (self, message, &status.next);
     write_settings (self, message, &status);
     write_numbers (self, message, &status);
     write_dropped (self, message, &status);
     if (status.leads && request) {
         write_waiting (message, &status);
+        write_homes (self, message, &status);
     }
     if (request) {
         lk_message_set_number (message, "jeopardy",

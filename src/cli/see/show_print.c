@@ -287,10 +287,37 @@ print_title (const lk_shower *self)
     putchar ('\n');
 }
 
+static void
+print_hosts (const lk_message *view, const char *label, const char *field)
+{
+    const char *host;
+    printf ("%s", label);
+    for (size_t i = 0; (host = lk_message_item (view, field, i)) != NULL; i++) {
+        putchar (' ');
+        lk_show (stdout, host);
+    }
+}
+
+/*  Each leader has all locks. */
+static void
+print_copies (const lk_shower *self)
+{
+    const lk_message *view = self->survey.view;
+    if (self->survey.is_zoned || self->own || view == NULL) {
+        return;
+    }
+    print_hosts (view, "copies on", "leaders");
+    if (lk_message_item_count (view, "next") > 0) {
+        print_hosts (view, "; next", "next");
+    }
+    putchar ('\n');
+}
+
 void
 lk_show_for_people (const lk_shower *self)
 {
     print_title (self);
+    print_copies (self);
     if (self->own) {
         print_alone (self);
     }
@@ -328,6 +355,22 @@ set_alone (const lk_shower *self, lk_message *all)
     }
 }
 
+static void
+set_copies (const lk_shower *self, lk_message *all)
+{
+    static const char *const fields[][2] = {{"copies", "leaders"},
+                                            {"next", "next"}};
+    const lk_message *view = self->own ? NULL : self->survey.view;
+    const char *host;
+    for (size_t field = 0; view != NULL && field < 2; field++) {
+        for (size_t i = 0;
+             (host = lk_message_item (view, fields[field][1], i)) != NULL;
+             i++) {
+            lk_message_add_item (all, fields[field][0], host);
+        }
+    }
+}
+
 void
 lk_show_json (lk_shower *self)
 {
@@ -343,6 +386,7 @@ lk_show_json (lk_shower *self)
         lk_message_set_text (all, "home",
                              home != NULL && !self->own ? home : "");
         lk_message_set_flag (all, "own", self->own);
+        set_copies (self, all);
     }
     if (self->own) {
         set_alone (self, all);

@@ -200,6 +200,9 @@ print_cluster (const lk_message *lock)
               lk_status_text (lock, "phase", "?"));
     print_cut ("cluster", text);
     print_items (lock, "leaders", "leaders");
+    if (lk_message_item_count (lock, "next") > 0) {
+        print_items (lock, "next", "next");
+    }
     print_items (lock, "members", "members");
     print_items (lock, "sees", "sees");
     printf (LABEL "%" PRId64 ", good for %" PRId64 " ms\n", "session",
@@ -357,6 +360,26 @@ a_leader (const lk_survey *survey)
     return NULL;
 }
 
+/*  How many requests each leader orders. */
+static void
+print_homes (const lk_message *leader)
+{
+    char text[ITEMS_SIZE];
+    const lk_message *row;
+    size_t used = 0;
+    for (size_t i = 0; used < sizeof text
+                       && (row = lk_message_row (leader, "homes", i)) != NULL;
+         i++) {
+        used += (size_t) snprintf (text + used, sizeof text - used,
+                                   "%s%s of %" PRId64, i > 0 ? ", " : "",
+                                   lk_status_text (row, "host", "?"),
+                                   number_of (row, "tickets"));
+    }
+    if (used > 0) {
+        print_cut ("homes", text);
+    }
+}
+
 static void
 print_requests (const lk_survey *survey)
 {
@@ -375,6 +398,9 @@ print_requests (const lk_survey *survey)
                   number_of (leader, "waited_for"));
     }
     print_cut ("requests", text);
+    if (leader != NULL) {
+        print_homes (leader);
+    }
     snprintf (text, sizeof text,
               "%.1f got and %.1f given back per second in the last 10 s",
               (double) grants / RATE_S, (double) releases / RATE_S);

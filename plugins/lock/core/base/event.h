@@ -323,6 +323,8 @@ typedef struct {
                                 force, or their text */
     lk_hosts arbiters;       /* members or not */
     lk_standbys next;        /* of `decree`, as its first leader said last */
+    size_t homes[LK_LEADERS_MAX]; /* tickets of the home of that place, in the
+                                     own table if that is of `decree` */
 } lk_node_status;
 
 /*  An object of the own table that somebody waits for. */

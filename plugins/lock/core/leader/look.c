@@ -17,6 +17,11 @@ lk_leader_fill_status (lk_leader *lead, lk_node_status *status)
     status->tickets = lead->table.count;
     status->waiting = lead->table.waiters;
     status->waited_for = lead->table.waited_names;
+    if (lk_term_equal (lead->table.decree.term, status->decree.term)) {
+        for (uint8_t home = 0; home < status->decree.leader_count; home++) {
+            status->homes[home] = lk_table_tickets (&lead->table, home);
+        }
+    }
 }
 
 lk_use
