@@ -139,9 +139,9 @@ canary ends-by-key-are-not-recorded 20 unit/core_journal load.c \
 
 #   ------------------------------------------------------------ filling up
 
-canary fills-with-one-way-hearing 60 one-way-link reason.c \
+canary fills-with-one-way-hearing 60 one-way-link able.c \
     's/\n            || (leader != election->core->config\.self\n[^{]*{/) {/'
-canary fills-with-one-way-sight 20 one-way-link reason.c \
+canary fills-with-one-way-sight 20 one-way-link able.c \
     's/if (!lk_hosts_has (peer->sees, leader)\n            || (\(leader != election->core->config\.self[^{]*\))) {/if (\1) {/'
 
 #   ------------------------------------------------------------ leaving
