@@ -18,7 +18,7 @@ canary an-acknowledgement-hides-a-frame 20 ways router/tables/channel.c \
     's/    self->counted &= heard <= self->said;\n//'
 canary a-later-number-is-passed-over 1 unit/channel router/tables/channel.c \
     's/(is_same && own != 0 && !is_ours)/(own != 0 \&\& !is_ours)/'
-canary numbers-begin-at-one 60 ways router/logic/router.c \
+canary numbers-begin-at-one 1 unit/ways router/logic/router.c \
     's/identity->incarnation << CHANNELS_BITS/0/'
 canary an-answer-beside-the-channel 400 ways router/logic/control.c \
     's/\n        || source->from == LK_FROM_DIALLED//'
