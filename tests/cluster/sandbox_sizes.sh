@@ -37,9 +37,9 @@ serves () {
 #   A terminal that has no room for all hosts leaves out those that are well.
 low_screen () {
     LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/h1/router TERM=xterm \
-        script -qec "stty cols 80 rows 21; '$lockkeeper' status" /dev/null |
+        script -qec "stty cols 80 rows 23; '$lockkeeper' status" /dev/null |
         tee "$work/low" | tr -d '\r' | grep -x '... and [1-4] more, all ready' &&
-        [ "$(wc -l <"$work/low")" -le 21 ] || { cat "$work/low"; return 1; }
+        [ "$(wc -l <"$work/low")" -le 23 ] || { cat "$work/low"; return 1; }
 }
 
 if [ -n "${LOCKKEEPER_SANDBOX:-}" ]; then

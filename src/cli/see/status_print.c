@@ -21,7 +21,7 @@
 #define LABEL_WIDTH 13
 #define WIDTH_OF_LINK 54
 #define WIDTH_OF_DOMAIN 96
-#define LINES_BESIDE 15 /* of what is not a host, without advice */
+#define LINES_BESIDE 17 /* of what is not a host, without advice */
 #define LINES_OF_HOSTS 6
 #define ITEMS_SIZE 5000
 
