@@ -104,7 +104,7 @@ class Teller:
         self.said[serial] = f"{command} to {to}: {body}"
         body = body or {}
         self.settle(len(self.told.get(serial, [])), serial,
-                    to == "lock@." and command == "LOCKLEASE"
+                    to in ("lock@.", "lock@h1") and command == "LOCKLEASE"
                     and isinstance(body.get("sent"), int), {
                         name: body[name] for name in ("object", "context")
                         if body.get(name) and isinstance(body[name], str)})
