@@ -42,7 +42,8 @@ lk_flush_hop (const lk_flusher *self, lk_hop *hop)
 }
 
 /*  One pass over all that has something to send; true if another has to
- *  follow. Who is gone stays in the list until its last words are `taken`. */
+ *  follow. Who is gone stays in the list until its last words are `taken`; then
+ *  others may leave the list with it, so that it begins anew. */
 static bool
 flush_pass (const lk_flusher *self, bool taken)
 {
@@ -60,6 +61,7 @@ flush_pass (const lk_flusher *self, bool taken)
         case LK_IO_ERROR:
             if (taken) {
                 lk_lost_hop (self->router, hop);
+                return true;
             }
             more = true;
             break;
