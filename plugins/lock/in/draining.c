@@ -67,7 +67,7 @@ lk_lockd_ask_drain (lk_lockd *self, const lk_message *message,
                     const lk_view *view, lk_event *event)
 {
     const bool drains = lk_message_flag (message, "drain");
-    const bool is_new = drains == lk_node_may_lead (self->node);
+    const bool is_new = drains != lk_node_drains (self->node);
     const char *why = drains && is_new && !lk_message_flag (message, "force")
                           ? objection (self)
                           : NULL;
@@ -81,6 +81,9 @@ lk_lockd_ask_drain (lk_lockd *self, const lk_message *message,
                         drains ? "drain=yes" : "drain=no");
     }
     tell (self, message, drains);
+    if (self->leaving) {
+        return false; /* until it ends, whatever is wished */
+    }
     for_ms = for_ms < 0 || for_ms > FOR_MAX_MS ? FOR_MAX_MS : for_ms;
     *event = (lk_event) {.type = LK_ON_DRAIN,
                          .add = drains,

@@ -27,10 +27,12 @@ lk_delta_compare (lk_election *election, const lk_lock_message *offer,
     const lk_table *former = lk_leader_former (election->leader);
     if (!chunk->sums || !former
         || (is_of (self, offer->term, chunk->offer) && self->failed)) {
+        self->failed = true; /* what was sent of it comes late, maybe */
         return;
     }
     const lk_slices lacks = lk_slices_lacking (former, chunk->sums);
     if (lk_slices_count (&lacks) > LK_LACKS_MAX) {
+        self->failed = true;
         return;
     }
     self->term = offer->term;
