@@ -432,11 +432,19 @@ kinds_of (const lk_source *source)
                : source->from;
 }
 
+/*  It is a vote: what its own router does not know it does not say to us. */
+static bool
+is_beyond_arbiters (unsigned from, const lk_source *source)
+{
+    return source->link != NULL && source->link->way == LK_WAY_OUT
+           && (from & (LK_FROM_DIALLED | LK_FROM_ARBITRATED)) == 0;
+}
+
 /*  Whether a command is for those that its source is one of. */
 static bool
 is_meant (unsigned from, const lk_source *source)
 {
-    return (from & kinds_of (source)) != 0
+    return (from & kinds_of (source)) != 0 && !is_beyond_arbiters (from, source)
            && (source->local == NULL || !lk_persons_are_apart (source->local)
                || (from & LK_FROM_APART) != 0);
 }

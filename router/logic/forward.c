@@ -97,6 +97,13 @@ session_objection (const lk_router *self, const lk_source *source,
     return is_name && is_host ? NULL : "the sender's address is not yours";
 }
 
+/*  Of an arbiter's services. */
+static bool
+is_a_votes (lk_slice service)
+{
+    return lk_slice_is (service, "lock") || lk_slice_is (service, "router");
+}
+
 /*  Why a message is not taken from its source; NULL: it is. */
 static const char *
 objection (const lk_router *self, const lk_source *source,
@@ -122,6 +129,9 @@ objection (const lk_router *self, const lk_source *source,
     case LK_FROM_REMOTE:
         if (!lk_slice_is (from->host, source->link->host)) {
             return "the sender's address is not of your host";
+        }
+        if (source->link->way == LK_WAY_OUT && !is_a_votes (from->service)) {
+            return "an arbiter has a lock service, and nothing else";
         }
         return lk_router_is_host (self, host) || header->crossed
                    ? NULL

@@ -362,8 +362,7 @@ lk_keys_on_newkey (lk_router *self, const lk_source *source,
     const char *text = lk_message_text (message, "key");
     lk_host_key key;
     lk_problem problem;
-    (void) source;
-    if (!self->keyring.is_open
+    if (!self->keyring.is_open || source->link->way == LK_WAY_OUT
         || lk_keyring_doubt (&self->keyring, host, text) != NULL) {
         return;
     }

@@ -123,6 +123,25 @@ START_TEST (a_host_is_no_arbiter_by_its_word)
 }
 END_TEST
 
+/*  It votes, and has no say in what hosts do. */
+START_TEST (an_arbiter_says_no_more_than_a_vote)
+{
+    static const char *const commands[] = {"SHUTDOWN", "GOSSIP", "COUNT"};
+    const char *out = link_arbiter ();
+    enter ("a", "");
+    drain (out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        say (LK_SIDE_MESH, out, "router@a1", "router@h1", commands[i], "{}");
+        ck_assert_ptr_nonnull (strstr (next (out), " INVALID 42 "));
+    }
+    say (LK_SIDE_MESH, out, "x@a1", "a@h1", "NEWS", "{}");
+    ck_assert_ptr_nonnull (strstr (next (out), " INVALID 42 "));
+    assert_next ("a", "");
+    say (LK_SIDE_MESH, out, "lock@a1", "a@h1", "NEWS", "{}");
+    assert_next ("a", "lock@a1 > a@h1 NEWS 42 {}");
+}
+END_TEST
+
 START_TEST (an_arbiter_hears_no_applications_and_no_gossip)
 {
     const char *out = link_arbiter ();
@@ -263,6 +282,7 @@ main (void)
     tcase_add_test (host, an_arbiter_says_what_the_page_does);
     tcase_add_test (host, an_arbiter_that_lost_us_is_asked_again);
     tcase_add_test (host, a_host_is_no_arbiter_by_its_word);
+    tcase_add_test (host, an_arbiter_says_no_more_than_a_vote);
     tcase_add_test (host, an_arbiter_hears_no_applications_and_no_gossip);
     tcase_add_test (host, the_settings_are_taken_anew);
     TCase *arbiter = tcase_create ("arbiter");
