@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*  Frames, and bytes of them: a second, and at once after a quiet time. */
-enum { LK_RATION_FRAMES_S = 100, LK_RATION_FRAMES_MAX = 1000 };
+/*  Frames, and bytes of them: a second, and at once after a quiet time. Each of
+ *  64 hosts says some eight frames a second: heartbeats and pings. */
+enum { LK_RATION_FRAMES_S = 1000, LK_RATION_FRAMES_MAX = 2000 };
 enum {
     LK_RATION_BYTES_S = 256 * 1024,
     LK_RATION_BYTES_MAX = 1024 * 1024,
