@@ -107,7 +107,8 @@ static void
 give_places (lk_lockd *self)
 {
     const lk_hosts hosts = lk_hostmap_hosts (&self->hostmap);
-    lk_event event = {.type = LK_ON_PLACES};
+    lk_places places = {.arbiters = 0};
+    lk_event event = {.type = LK_ON_PLACES, .places = &places};
     lk_node_status status;
     if (!self->places_are_old && hosts == self->placed) {
         return;
@@ -115,8 +116,8 @@ give_places (lk_lockd *self)
     self->places_are_old = false;
     self->placed = hosts;
     lk_node_get_status (self->node, &status);
-    event.arbiters = lk_lockd_find_arbiters (self, &status);
-    if (event.arbiters != status.arbiters) {
+    places.arbiters = lk_lockd_find_arbiters (self, &status);
+    if (places.arbiters != status.arbiters) {
         step_more (self, &event);
     }
 }

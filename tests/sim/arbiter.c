@@ -120,16 +120,3 @@ sim_arbiters_way_ms (const sim_world *world, uint8_t from, uint8_t to)
                ? world->arbiter_way * world->common.leader_lease_ms / 1000
                : 0;
 }
-
-/*  -------------------------------------------------------- the settings */
-
-void
-sim_arbiters_tell (sim_world *world, uint8_t host)
-{
-    lk_event event = {.type = LK_ON_PLACES, .arbiters = world->arbiters};
-
-    if (world->arbiters != 0 && sim_host_is_up (world, host)
-        && !sim_host_is_paused (world, host)) {
-        sim_host_step (world, host, &event);
-    }
-}

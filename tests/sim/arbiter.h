@@ -34,9 +34,6 @@ uint8_t sim_any_served (struct sim_world *world);
 /*  That host, or the next one that applications are on. */
 uint8_t sim_next_served (const struct sim_world *world, uint8_t host);
 
-/*  The host's service is told which hosts are arbiters. */
-void sim_arbiters_tell (struct sim_world *world, uint8_t host);
-
 /*  How much longer a message is under way between these. */
 int64_t sim_arbiters_way_ms (const struct sim_world *world, uint8_t from,
                              uint8_t to);

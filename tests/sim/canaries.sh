@@ -247,6 +247,8 @@ canary no-time-for-a-far-vote 60 two-hosts-far vote.c \
 
 # shellcheck source=tests/sim/canaries_arbiters.sh
 . tests/sim/canaries_arbiters.sh
+# shellcheck source=tests/sim/canaries_places.sh
+. tests/sim/canaries_places.sh
 
 #   ------------------------------------------------------------ leases
 

@@ -6,7 +6,7 @@
 #   Read by canaries.sh.
 #   shellcheck shell=sh
 
-canary arbiter-leads 20 two-hosts choice.c 's/ & ~choice->arbiters//' \
+canary arbiter-leads 20 two-hosts choice.c 's/ & ~choice->places->arbiters//' \
     vote.c 's/\.eligible = may_be_elected (election),/.eligible = true,/'
 canary arbiter-takes-a-fill 1 unit/core_arbiter promise.c \
     's/!election->core->config\.arbiter\n *&& //'
@@ -23,11 +23,11 @@ canary arbiter-first 1 unit/core_arbiter date.c \
 canary arbiter-is-left-it 1 unit/core_arbiter date.c \
     's/&& comes_before (election, asker)) {/\&\& address_before (\&election->core->peer[asker].candidate, \&election->core->config.candidate)) {/'
 canary arbiter-is-waited-for 1 unit/core_arbiter vote.c \
-    's/~(election->voted | election->core->arbiters)/~election->voted/'
+    's/~(election->voted | election->core->places.arbiters)/~election->voted/'
 canary alert-to-an-arbiter 1 unit/core_alert alert.c \
-    's/& ~lead->core->arbiters//; s/raised->unaware &= ~lead->core->arbiters;//'
-canary forgotten-and-an-arbiter 1 unit/core_arbiter peer.c \
-    's/core->arbiters &= ~LK_HOST_BIT (host);//'
+    's/& ~lead->core->places.arbiters//; s/raised->unaware &= ~lead->core->places.arbiters;//'
+canary forgotten-and-an-arbiter 1 unit/core_arbiter base/places.c \
+    's/self->arbiters &= ~LK_HOST_BIT (host);//'
 canary no-time-for-a-far-agreement 1 unit/core_election date.c \
     's/return far_ms > AGREEMENT_MS ? far_ms : AGREEMENT_MS;/return AGREEMENT_MS;/'
 canary a-far-agreement-is-overtaken 1 unit/core_voter date.c \

@@ -36,7 +36,8 @@ typedef enum {
     SIM_DIE_REMOTE,  /* applications on other machines, and their letters */
     SIM_DIE_CREDENTIAL, /* ... and what they come by */
     SIM_DIE_DRAIN,      /* whether services drain ahead of a stop */
-    SIM_DIE_ARBITERS    /* which hosts are such, and how far away */
+    SIM_DIE_ARBITERS,   /* which hosts are such, and how far away */
+    SIM_DIE_PLACES      /* where hosts are */
 } sim_die;
 
 #define SIM_DICE_EVENTS 32 /* types of events, at most */

@@ -40,7 +40,8 @@ struct sim_world;
     X (JOURNAL, "journal")         /* leaders have one */                      \
     X (DRAIN, "drain")             /* services drain ahead of a stop */        \
     X (ARBITERS, "arbiters")       /* some hosts are such ... */               \
-    X (FAR_ARBITER, "far-arbiter") /* ... far away */
+    X (FAR_ARBITER, "far-arbiter") /* ... far away */                          \
+    X (PLACES, "places")           /* where hosts are is known */
 
 #define SIM_CIRCUMSTANCE(name, word) SIM_FAULT_##name,
 typedef enum {

@@ -262,7 +262,7 @@ sim_host_introduce (sim_world *self, uint8_t place)
     sim_post (self, self->now + INTRODUCE_MS, SIM_EVENT_INTRODUCE, place, 0);
     if (sim_host_is_up (self, place) && !sim_host_is_paused (self, place)) {
         lk_world_introduce (&self->base, place, self->host[place].process);
-        sim_arbiters_tell (self, place);
+        sim_places_tell (self, place);
     }
 }
 

@@ -64,6 +64,7 @@
     X (stop, "stop in good order")                                             \
     X (drain, "drain ahead of a stop")                                         \
     X (drained, "... that came to its end")                                    \
+    X (moved, "host that is elsewhere")                                        \
     X (restart, "restart of a service")                                        \
     X (client_pause, "pause of a client")                                      \
     X (freeze, "pause of a whole host")                                        \

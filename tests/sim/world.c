@@ -253,6 +253,7 @@ draw_course (sim_world *self)
         sim_ambush_begin (self);
         sim_forget_begin (self);
         sim_drain_begin (self);
+        sim_places_begin (self);
     }
 }
 
@@ -276,6 +277,7 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->storm = (sim_storm) {.gone_told = 0};
     self->forgetful = false;
     self->drains = false;
+    self->places.known = false;
     self->stops = 0;
     self->generations = (sim_generations) {.count = 1};
     memset (self->lives, 0, sizeof self->lives);
@@ -466,6 +468,9 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_MAIL:
         sim_mail_arrive (self, event->what);
+        break;
+    case SIM_EVENT_MOVE:
+        sim_places_move (self);
         break;
     case SIM_EVENT_OATH:
         sim_generation_look (self);

@@ -36,6 +36,7 @@
 #include "generation.h"
 #include "network.h"
 #include "node.h"
+#include "places.h"
 #include "queue.h"
 #include "remote.h"
 #include "script.h"
@@ -74,6 +75,7 @@ typedef enum {
     SIM_EVENT_REMOTE, /* an application on another machine wakes up */
     SIM_EVENT_MAIL,   /* a letter between one and a host: what = letter */
     SIM_EVENT_DRAIN,  /* it drains, and stops then, for so long */
+    SIM_EVENT_MOVE,   /* a host is elsewhere */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -147,10 +149,11 @@ typedef struct sim_world {
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
     size_t member_count;
-    lk_hosts arbiters;             /* see arbiter.h */
-    int64_t arbiter_way;           /* in a thousandth of the leader lease */
-    bool forgetful;                /* see forget.h */
-    bool drains;                   /* see drain.h */
+    lk_hosts arbiters;   /* see arbiter.h */
+    int64_t arbiter_way; /* in a thousandth of the leader lease */
+    bool forgetful;      /* see forget.h */
+    bool drains;         /* see drain.h */
+    sim_places places;
     uint64_t stops;                /* that might have been so */
     uint32_t lives[SIM_HOSTS_MAX]; /* hosts that had the number before */
     int stepping; /* host whose effects are being carried out, or -1 */

@@ -160,18 +160,19 @@ END_TEST
 /*  ... nor is an arbiter told; nor any more when one turns out to be such. */
 START_TEST (no_arbiter_is_told)
 {
-    lk_event places = {.type = LK_ON_PLACES, .arbiters = LK_HOST_BIT (4)};
+    lk_places places = {.arbiters = LK_HOST_BIT (4)};
+    lk_event event = {.type = LK_ON_PLACES, .places = &places};
     ping (3);
     ping (4);
-    places.now_ms = now_ms;
-    lk_node_step (node, &places, &effects);
+    event.now_ms = now_ms;
+    lk_node_step (node, &event, &effects);
     ask (1);
     acked (FIRST, 2);
     acked_otherwise (THIRD, 2);
     ck_assert_ptr_nonnull (alert_to (3));
     ck_assert_ptr_null (alert_to (4));
     places.arbiters |= LK_HOST_BIT (3);
-    lk_node_step (node, &places, &effects);
+    lk_node_step (node, &event, &effects);
     now_ms += 250;
     tick ();
     ck_assert_ptr_nonnull (alert_to (FIRST));

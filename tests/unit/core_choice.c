@@ -18,6 +18,7 @@
 
 static lk_msg_voted vote[LK_HOSTS_MAX];
 static lk_decree previous;
+static lk_places places;
 static lk_choice choice;
 static lk_decree decree;
 
@@ -35,13 +36,15 @@ set_up (void)
                             .active = previous,
                             .sees = ALL};
     }
+    places = (lk_places) {.arbiters = 0};
     choice = (lk_choice) {.vote = vote,
                           .voted = ALL,
                           .previous = &previous,
                           .members = ALL,
                           .proposer = 0,
                           .holder = LK_NOBODY,
-                          .leaders_max = 3};
+                          .leaders_max = 3,
+                          .places = &places};
 }
 
 static void
@@ -74,9 +77,9 @@ leaders (const char *expected)
 /*  Whatever it says of itself, and if nobody else is left. */
 START_TEST (an_arbiter_is_no_candidate)
 {
-    choice.arbiters = 0x3;
+    places.arbiters = 0x3;
     leaders ("234");
-    choice.arbiters = ALL;
+    places.arbiters = ALL;
     leaders ("");
 }
 END_TEST
@@ -254,6 +257,132 @@ START_TEST (the_holder_is_first_although_it_did_not_lead)
 }
 END_TEST
 
+/*  -------------------------------------------------------- places */
+
+static void
+apart (lk_host a, lk_host b, uint8_t score)
+{
+    places.score[a][b] = places.score[b][a] = score;
+}
+
+/*  Each host's site is a letter, its room in there another one: how many of
+ *  them are different. */
+static void
+at (const char *const sites[5])
+{
+    for (lk_host a = 0; a < 5; a++) {
+        for (lk_host b = 0; b < a; b++) {
+            apart (a, b,
+                   sites[a][0] != sites[b][0]   ? 2
+                   : sites[a][1] != sites[b][1] ? 1
+                                                : 0);
+        }
+    }
+}
+#define AT(...) at ((const char *const[5]) {__VA_ARGS__})
+
+START_TEST (leaders_are_spread)
+{
+    AT ("aa", "aa", "aa", "ba", "ca");
+    leaders ("034");
+    AT ("aa", "aa", "ab", "aa", "ac");
+    leaders ("024");
+    AT ("aa", "ba", "ba", "ba", "ba");
+    leaders ("012"); /* no third place: as if none were known */
+}
+END_TEST
+
+/*  For each place anew: it is the nearest of the leaders that counts. */
+START_TEST (far_from_each_of_them)
+{
+    AT ("aa", "ba", "bb", "bb", "ab");
+    choice.leaders_max = 5;
+    leaders ("01243"); /* 3 has 2 in its room by then */
+    AT ("aa", "ab", "ba", "ba", "bb");
+    leaders ("02143");
+}
+END_TEST
+
+/*  With two leaders that are as near, the other one tells. */
+START_TEST (then_far_from_the_next)
+{
+    apart (0, 1, 9);
+    apart (0, 2, 1);
+    apart (1, 2, 3);
+    apart (0, 3, 4);
+    apart (1, 3, 1);
+    apart (0, 4, 2);
+    apart (1, 4, 1);
+    leaders ("013");
+}
+END_TEST
+
+START_TEST (priority_comes_before_places)
+{
+    AT ("aa", "aa", "aa", "ba", "ca");
+    vote[2].candidate.priority = 7;
+    leaders ("234");
+    vote[3].candidate.priority = 9;
+    leaders ("240");
+}
+END_TEST
+
+/*  It costs a failover nothing: nobody moves, and the order of those who stay
+ *  is as ever. */
+START_TEST (sitting_leaders_stay_in_one_place)
+{
+    AT ("aa", "ba", "ca", "aa", "aa");
+    holds (2, 7, 900);
+    holds (3, 7, 900);
+    holds (4, 7, 900);
+    leaders ("234");
+    choice.voted &= ~LK_HOST_BIT (2);
+    leaders ("341"); /* who comes for the lost one is elsewhere */
+    AT ("aa", "ba", "aa", "aa", "ca");
+    choice.voted = ALL;
+    leaders ("234");
+}
+END_TEST
+
+/*  Rather a copy less than one in another place. */
+START_TEST (the_holder_comes_before_places)
+{
+    AT ("aa", "ba", "aa", "aa", "ca");
+    holds (3, 8, 0);
+    choice.holder = 3;
+    vote[3].candidate.priority = 15;
+    leaders ("314");
+}
+END_TEST
+
+START_TEST (who_is_elsewhere_has_to_be_seen)
+{
+    AT ("aa", "aa", "aa", "ba", "ca");
+    cut (0, 3);
+    leaders ("041");
+}
+END_TEST
+
+START_TEST (a_new_member_elsewhere_is_behind_the_others)
+{
+    AT ("aa", "aa", "aa", "aa", "ba");
+    previous.members = 0x0f;
+    leaders ("012");
+    choice.voted = 0x13;
+    leaders ("014");
+}
+END_TEST
+
+START_TEST (places_without_a_score_are_as_ever)
+{
+    AT ("aa", "aa", "aa", "aa", "aa");
+    leaders ("012");
+    vote[4].candidate.random = 0;
+    vote[0].candidate.address[15] = 9;
+    leaders ("401");
+}
+END_TEST
+
 /*  -------------------------------------------------------- who sees whom */
 
 /*  A home that a fellow leader cannot hear would stall each grant. */
@@ -395,6 +524,15 @@ main (void)
     tcase_add_test (tests, sitting_leaders_stay);
     tcase_add_test (tests, a_new_member_is_behind_the_others);
     tcase_add_test (tests, the_holder_is_first_although_it_did_not_lead);
+    tcase_add_test (tests, leaders_are_spread);
+    tcase_add_test (tests, far_from_each_of_them);
+    tcase_add_test (tests, then_far_from_the_next);
+    tcase_add_test (tests, priority_comes_before_places);
+    tcase_add_test (tests, sitting_leaders_stay_in_one_place);
+    tcase_add_test (tests, the_holder_comes_before_places);
+    tcase_add_test (tests, who_is_elsewhere_has_to_be_seen);
+    tcase_add_test (tests, a_new_member_elsewhere_is_behind_the_others);
+    tcase_add_test (tests, places_without_a_score_are_as_ever);
     tcase_add_test (tests, leaders_see_each_other);
     tcase_add_test (tests, seeing_is_mutual);
     tcase_add_test (tests, leaders_and_the_proposer_see_each_other);

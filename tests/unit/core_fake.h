@@ -70,8 +70,9 @@ give (lk_host from, lk_lock_message *message)
 FAKE void
 give_places (lk_hosts arbiters)
 {
+    const lk_places places = {.arbiters = arbiters};
     const lk_event event = {
-        .type = LK_ON_PLACES, .now_ms = now_ms, .arbiters = arbiters};
+        .type = LK_ON_PLACES, .now_ms = now_ms, .places = &places};
     step (&event);
 }
 

@@ -70,6 +70,7 @@ struct lk_node {
     size_t owns;
     lk_node_demand demand;
     size_t flushes;       /* steps that are nothing but the end of others */
+    lk_places places;     /* what it was told of hosts last */
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
     lk_effect done[16];
@@ -205,6 +206,9 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
         self->flushes++;
         *effects = (lk_effects) {NULL, 0};
         return;
+    }
+    if (event->type == LK_ON_PLACES) {
+        self->places = *event->places;
     }
     if (event->message) {
         self->kind[self->count] = event->message->kind;

@@ -39,9 +39,10 @@ check_sent (const lk_core *core)
 {
     for (size_t i = 0; i < core->outlet.count; i++) {
         const lk_effect *effect = &core->outlet.item[i];
-        LK_ASSERT (effect->type != LK_DO_SEND
-                   || lk_arbiter_hears (effect->message->kind)
-                   || !lk_hosts_has (core->arbiters, effect->message->to));
+        LK_ASSERT (
+            effect->type != LK_DO_SEND
+            || lk_arbiter_hears (effect->message->kind)
+            || !lk_hosts_has (core->places.arbiters, effect->message->to));
     }
 }
 
@@ -58,7 +59,7 @@ lk_core_check (const lk_core *core)
     check_decree (&core->in_force);
     LK_ASSERT (core->in_reclaim >> core->in_force.leader_count == 0);
     LK_ASSERT (!core->config.arbiter
-               || lk_hosts_has (core->arbiters, core->config.self));
+               || lk_hosts_has (core->places.arbiters, core->config.self));
     check_sent (core);
     for (lk_hosts known = core->known; known;) {
         check_peer (core, &core->peer[lk_hosts_take (&known)]);

@@ -6,6 +6,8 @@
 
 #include "core.h"
 
+#include "places.h"
+
 #include "util/hash.h"
 
 #include <string.h>
@@ -27,7 +29,7 @@ lk_core_init (lk_core *core, const lk_node_config *config, int64_t now_ms)
         lk_peer_init (&core->peer[host]);
     }
     core->peer[config->self].candidate = config->candidate;
-    lk_core_take_places (core, 0);
+    lk_core_take_places (core, &(lk_places) {.arbiters = 0});
     core->settings_ms = LK_LONG_AGO;
     core->drain_until_ms = LK_LONG_AGO;
     core->forgotten_ms = LK_LONG_AGO;
@@ -53,15 +55,17 @@ bool
 lk_core_may_lead (const lk_core *core)
 {
     return core->config.eligible && !lk_core_is_draining (core)
-           && !lk_hosts_has (core->arbiters, core->config.self);
+           && !lk_hosts_has (core->places.arbiters, core->config.self);
 }
 
 void
-lk_core_take_places (lk_core *core, lk_hosts arbiters)
+lk_core_take_places (lk_core *core, const lk_places *places)
 {
-    const lk_hosts own =
-        core->config.arbiter ? LK_HOST_BIT (core->config.self) : 0;
-    core->arbiters = arbiters | own;
+    lk_places_check (places);
+    core->places = *places;
+    if (core->config.arbiter) {
+        core->places.arbiters |= LK_HOST_BIT (core->config.self);
+    }
 }
 
 /*  protocol 9 */

@@ -37,9 +37,6 @@ struct lk_core {
     lk_decree told;      /* the latest above `facts.active` that a member told
                             of and that cannot be taken */
 
-    /*  These are arbiters, as it is told; and itself, if it is one. */
-    lk_hosts arbiters;
-
     /*  It drains, and leads no decree to come, until then; LK_LONG_AGO: it does
      *  not. */
     int64_t drain_until_ms;
@@ -50,6 +47,7 @@ struct lk_core {
     int64_t forgotten_ms;          /* latest that one of those that were
                                       forgotten was heard */
     uint16_t reused[LK_HOSTS_MAX]; /* times that the number was given away */
+    lk_places places;              /* itself among the arbiters, if it is one */
     int64_t pinged_ms;             /* last pings; LK_LONG_AGO */
     int64_t next_ping_ms;
     uint64_t pings;                 /* rounds of them, so far */
@@ -67,8 +65,8 @@ void lk_core_clear (lk_core *core);
 bool lk_core_may_lead (const lk_core *core);
 bool lk_core_is_draining (const lk_core *core);
 
-/*  Takes what the settings say of hosts. */
-void lk_core_take_places (lk_core *core, lk_hosts arbiters);
+/*  Takes what is said of hosts. */
+void lk_core_take_places (lk_core *core, const lk_places *places);
 
 /*  How long to wait for the end of another host's time: its clock may be
  *  10 % slow and ours 10 % fast. */

@@ -66,6 +66,14 @@ typedef struct {
 
 /*  -------------------------------------------------------- events */
 
+/*  What is said of hosts: which are arbiters, and where they are, by what that
+ *  is worth: of two, the more of it the rather both of them lead. The same both
+ *  ways; 0: they are at one place, or where they are is not known. */
+typedef struct {
+    lk_hosts arbiters; /* members or not */
+    uint8_t score[LK_HOSTS_MAX][LK_HOSTS_MAX];
+} lk_places;
+
 typedef enum {
     LK_ON_TICK,          /* nothing but time */
     LK_ON_MESSAGE,       /* from another lock service */
@@ -85,7 +93,7 @@ typedef enum {
     LK_ON_LEASE,         /* ... asks until when it may believe */
     LK_ON_GOODBYE,       /* ... ends its registration */
     LK_ON_DRAIN,         /* lead no more, or again, see lk_node_is_drained */
-    LK_ON_PLACES         /* what the settings say of hosts */
+    LK_ON_PLACES         /* which are arbiters, and where hosts are */
 } lk_event_type;
 
 /*  One lock of a set that is held already. */
@@ -163,9 +171,10 @@ typedef struct {
     lk_name settings;       /* CHANGE: of settings, to that text ... */
     lk_settings_id base;    /* ... from these */
     uint64_t record;        /* RECORDED: its number */
-    lk_hosts arbiters;      /* PLACES: these are */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app;
                                REGISTER, LEASE, GOODBYE */
+
+    const lk_places *places; /* PLACES */
 } lk_event;
 
 /*  -------------------------------------------------------- effects */

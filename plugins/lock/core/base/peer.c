@@ -7,6 +7,7 @@
 #include "peer.h"
 
 #include "core.h"
+#include "places.h"
 
 #include <string.h>
 
@@ -258,7 +259,7 @@ lk_peer_forget (lk_core *core, lk_host host)
     }
     lk_peer_init (&core->peer[host]);
     core->known &= ~LK_HOST_BIT (host);
-    core->arbiters &= ~LK_HOST_BIT (host);
+    lk_places_forget (&core->places, host);
     for (size_t other = 0; other < LK_HOSTS_MAX; other++) {
         lk_peer *peer = &core->peer[other];
         peer->sees &= ~LK_HOST_BIT (host);

@@ -14,7 +14,7 @@ lk_able_to_lead (const lk_election *election, lk_host host)
     return host == election->core->config.self
                ? lk_core_may_lead (election->core)
                : election->core->peer[host].eligible
-                     && !lk_hosts_has (election->core->arbiters, host);
+                     && !lk_hosts_has (election->core->places.arbiters, host);
 }
 
 bool

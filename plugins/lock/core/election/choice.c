@@ -134,13 +134,20 @@ rank (const lk_choice *choice, lk_host host)
                : choice->vote[host].candidate.priority;
 }
 
+/*  For the next place behind these leaders. Sitting ones stay wherever they
+ *  are. Protocol 9.5.4. */
 static bool
-comes_before (const lk_choice *choice, lk_host a, lk_host b)
+comes_before (const lk_choice *choice, lk_hosts leaders, lk_host a, lk_host b)
 {
     int x = rank (choice, a);
     int y = rank (choice, b);
     if (x != y) {
         return x < y;
+    }
+    uint64_t apart = lk_places_spread (choice->places, leaders, a);
+    uint64_t other = lk_places_spread (choice->places, leaders, b);
+    if (x > 0 && apart != other) {
+        return apart > other;
     }
     return lk_candidate_compare (&choice->vote[a].candidate,
                                  &choice->vote[b].candidate)
@@ -193,13 +200,15 @@ fits (const lk_choice *choice, const lk_decree *decree, lk_host host)
 }
 
 static lk_host
-take_first (const lk_choice *choice, lk_hosts *candidates)
+take_first (const lk_choice *choice, const lk_decree *decree,
+            lk_hosts *candidates)
 {
+    const lk_hosts leaders = lk_decree_leaders (decree);
     lk_hosts rest = *candidates;
     lk_host first = lk_hosts_take (&rest);
     while (rest) {
         lk_host host = lk_hosts_take (&rest);
-        if (comes_before (choice, host, first)) {
+        if (comes_before (choice, leaders, host, first)) {
             first = host;
         }
     }
@@ -211,7 +220,8 @@ bool
 lk_choose_leaders (const lk_choice *choice, lk_decree *decree)
 {
     lk_hosts candidates = 0;
-    lk_hosts voted = choice->voted & choice->members & ~choice->arbiters;
+    lk_hosts voted =
+        choice->voted & choice->members & ~choice->places->arbiters;
     LK_ASSERT (choice->leaders_max <= LK_LEADERS_MAX);
     while (voted) {
         lk_host host = lk_hosts_take (&voted);
@@ -221,7 +231,7 @@ lk_choose_leaders (const lk_choice *choice, lk_decree *decree)
     }
     decree->leader_count = 0;
     while (candidates && decree->leader_count < choice->leaders_max) {
-        lk_host host = take_first (choice, &candidates);
+        lk_host host = take_first (choice, decree, &candidates);
         if (fits (choice, decree, host)) {
             decree->leader[decree->leader_count++] = host;
         }

@@ -10,16 +10,17 @@
 #define LK_CHOICE_H
 
 #include "decree.h"
+#include "places.h"
 
 typedef struct {
     const lk_msg_voted *vote; /* by host */
     lk_hosts voted;
     const lk_decree *previous; /* D */
     lk_hosts members;          /* of the new decree */
-    lk_hosts arbiters;
     lk_host proposer;
     lk_host holder; /* LK_NOBODY: none */
     uint8_t leaders_max;
+    const lk_places *places;
 } lk_choice;
 
 /*  The voter that has the highest active decree; LK_NOBODY without votes. */

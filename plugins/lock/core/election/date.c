@@ -33,8 +33,8 @@ static bool
 comes_before (const lk_election *election, lk_host host)
 {
     const lk_core *core = election->core;
-    const bool is_arbiter = lk_hosts_has (core->arbiters, host);
-    return is_arbiter == lk_hosts_has (core->arbiters, core->config.self)
+    const bool is_arbiter = lk_hosts_has (core->places.arbiters, host);
+    return is_arbiter == lk_hosts_has (core->places.arbiters, core->config.self)
                ? address_before (&core->peer[host].candidate,
                                  &core->config.candidate)
                : !is_arbiter;

@@ -349,7 +349,7 @@ lk_vote_count (lk_election *election)
     }
     lk_hosts missing = (previous.members | members)
                        & lk_leader_sees (election->leader)
-                       & ~(election->voted | election->core->arbiters);
+                       & ~(election->voted | election->core->places.arbiters);
     /*  protocol 9.5.3 */
     if (missing != 0
         && election->core->now_ms - election->quorum_ms < OTHERS_MS) {
@@ -360,9 +360,9 @@ lk_vote_count (lk_election *election)
         .voted = election->voted,
         .previous = &previous,
         .members = members,
-        .arbiters = election->core->arbiters,
         .proposer = election->core->config.self,
         .leaders_max = election->core->config.leaders_max,
+        .places = &election->core->places,
     };
     choice.holder = lk_choose_holder (&choice);
     bool lost = previous.leader_count > 0 && choice.holder == LK_NOBODY;

@@ -109,7 +109,7 @@ lk_alert_raise (lk_leader *lead, const lk_msg_alert *what)
         .term = lead->table.decree.term,
         .alert = *what,
         .unaware = lead->core->known & ~LK_HOST_BIT (lead->core->config.self)
-                   & ~lead->core->arbiters,
+                   & ~lead->core->places.arbiters,
         .until_ms = lead->core->now_ms + LK_ALERT_MS,
     };
     raised->alert.incarnation = lead->core->incarnation;
@@ -155,7 +155,7 @@ lk_alert_run (lk_leader *lead)
 {
     for (size_t i = 0; i < LK_ALERTS_KEPT; i++) {
         lk_raised *raised = &lead->alerts.raised[i];
-        raised->unaware &= ~lead->core->arbiters;
+        raised->unaware &= ~lead->core->places.arbiters;
         if (raised->alert.number != 0 && raised->unaware != 0
             && lead->core->now_ms < raised->until_ms) {
             lk_out_broadcast (lead->core, write_alert (lead, raised),

@@ -309,7 +309,7 @@ handle (lk_node *node, const lk_event *event)
         lk_on_drain (node, event);
         break;
     case LK_ON_PLACES:
-        lk_core_take_places (&node->core, event->arbiters);
+        lk_core_take_places (&node->core, event->places);
         break;
     }
 }

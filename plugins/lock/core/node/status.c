@@ -53,7 +53,7 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .settings_text = lk_election_settings (&node->election),
         .journal = journal (node),
         .behind = behind (node),
-        .arbiters = node->core.arbiters,
+        .arbiters = node->core.places.arbiters,
     };
     lk_leader_fill_status (&node->leader, status);
     lk_proxy_fill_status (&node->proxy, status);
