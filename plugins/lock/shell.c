@@ -15,6 +15,7 @@
 #include "leaving.h"
 #include "look.h"
 #include "out.h"
+#include "places.h"
 #include "quota.h"
 #include "relay.h"
 #include "rights.h"
@@ -101,13 +102,13 @@ step_tick (lk_lockd *self)
     step_more (self, &event);
 }
 
-/*  Once for all that a wake-up has brought: settings, and hosts that they name.
- */
+/*  Once for all that a wake-up has brought: settings, and hosts that they name,
+ *  or that say where they are. */
 static void
 give_places (lk_lockd *self)
 {
     const lk_hosts hosts = lk_hostmap_hosts (&self->hostmap);
-    lk_places places = {.arbiters = 0};
+    lk_places places;
     lk_event event = {.type = LK_ON_PLACES, .places = &places};
     lk_node_status status;
     if (!self->places_are_old && hosts == self->placed) {
@@ -116,10 +117,8 @@ give_places (lk_lockd *self)
     self->places_are_old = false;
     self->placed = hosts;
     lk_node_get_status (self->node, &status);
-    places.arbiters = lk_lockd_find_arbiters (self, &status);
-    if (places.arbiters != status.arbiters) {
-        step_more (self, &event);
-    }
+    lk_lockd_find_places (self, &status, &places);
+    step_more (self, &event);
 }
 
 /*  -------------------------------------------------------- the journal */
@@ -496,6 +495,9 @@ on_settle (void *context)
         return;
     }
     give_places (self);
+    if (self->failed) {
+        return;
+    }
     self->stepped = false;
     lk_event event = {.type = LK_ON_FLUSH};
     step (self, &event);

@@ -263,9 +263,12 @@ set_domain (lk_survey *self, const lk_message *row)
 {
     const char *name = lk_message_text (row, "host");
     const char *domain = lk_message_text (row, "domain");
+    const char *told = lk_message_text (row, "told_domain");
     lk_survey_host *host = name != NULL ? find_host (self, name) : NULL;
     if (host != NULL && domain != NULL) {
         snprintf (host->domain, sizeof host->domain, "%s", domain);
+        snprintf (host->told_domain, sizeof host->told_domain, "%s",
+                  told != NULL ? told : "");
     }
 }
 

@@ -23,6 +23,8 @@ typedef struct {
     lk_message *lock; /* LOCKREADY or NOLOCK; NULL: no answer */
 
     char domain[LK_DOMAIN_LEN_MAX + 1]; /* "": not known, or not asked for */
+    char told_domain[LK_DOMAIN_LEN_MAX + 1]; /* by its own file, if the settings
+                                                have another one; else "" */
 } lk_survey_host;
 
 /*  Of a zone of its own only `lock`, and one host: that of who asks, ".". */

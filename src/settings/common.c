@@ -140,6 +140,12 @@ is_host_domain (const char *value)
 }
 
 static bool
+is_mask (const char *value)
+{
+    return lk_domain_mask_is_valid (value);
+}
+
+static bool
 is_arbiter (const char *value)
 {
     lk_arbiter arbiter;
@@ -183,6 +189,7 @@ static const struct {
     {LK_SETTING_DISCOVERY, is_discovery, "anyone, authenticated or nobody"},
     {LK_SETTING_DOMAIN, is_host_domain,
      "the name of a host, a blank, and a location domain like au.perth.dh4"},
+    {LK_SETTING_MASK, is_mask, "a mask of location domains like au.*.dh?.*"},
     {LK_SETTING_ARBITER, is_arbiter,
      "the name of an arbiter, a blank, its ADDRESS:PORT, a blank, and its "
      "public key"},
@@ -331,8 +338,11 @@ check_domains (const char *text, lk_problem *problem)
                                    domains[i].host);
         }
     }
-    return check_count (text, LK_SETTING_DOMAIN, LK_DOMAINS_MAX, "hosts",
-                        problem);
+    lk_err error =
+        check_count (text, LK_SETTING_DOMAIN, LK_DOMAINS_MAX, "hosts", problem);
+    return error == LK_OK ? check_count (text, LK_SETTING_MASK,
+                                         LK_LEADER_MASKS_MAX, "masks", problem)
+                          : error;
 }
 
 /*  A second line of a name, address or key would count for nothing. */
@@ -528,6 +538,20 @@ lk_common_settings_domains (const char *text,
         count += lk_host_domain_read (&domains[count], value);
     }
     return count;
+}
+
+uint8_t
+lk_common_settings_wish (const char *text, const char *domain)
+{
+    char mask[LK_ZPL_LINE_SIZE_MAX + 1];
+    uint8_t wish = 0;
+    for (size_t i = 0; text != NULL && i < LK_LEADER_MASKS_MAX
+                       && lk_common_settings_value (text, LK_SETTING_MASK, i,
+                                                    mask, sizeof mask);
+         i++) {
+        wish += wish > 0 || lk_domain_fits (domain, mask);
+    }
+    return wish;
 }
 
 const lk_host_domain *

@@ -22,6 +22,7 @@
 #define LK_SETTING_CLIENT "clients/key"
 #define LK_SETTING_DISCOVERY "clients/discovery"
 #define LK_SETTING_DOMAIN "hosts/domain"
+#define LK_SETTING_MASK "hosts/leader-mask"
 
 /*  Whether all of it makes sense; if not LK_INVALID, and the first line that
  *  does not as the problem. */
@@ -119,6 +120,11 @@ void lk_host_domain_write (const lk_host_domain *self,
 /*  That of a host; NULL: it is not known. */
 const lk_host_domain *lk_host_domain_of (const lk_host_domain *domains,
                                          size_t count, const char *host);
+
+/*  How much leaders are wished for in that domain: how many masks there are,
+ *  from the first that it fits on; 0: it fits none. No text: there are none. */
+#define LK_LEADER_MASKS_MAX 7
+uint8_t lk_common_settings_wish (const char *text, const char *domain);
 
 /*  Whether that host may change them: any may unless `settings/lock` names
  *  hosts. */

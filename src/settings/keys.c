@@ -9,6 +9,7 @@
 
 #include "net/log.h"
 #include "net/paths.h"
+#include "wire/domain.h"
 #include <lockkeeper/message.h>
 
 #include <limits.h>
@@ -86,6 +87,8 @@ const lk_config_key lk_settings[] = {
      LK_CONFIG_RESTART, "the lower, the rather a leader; off: never"},
     {"lock/leaders", LK_CONFIG_CHOICE, 0, 0, "1|3|5", "3", LK_CONFIG_RESTART,
      "leaders at most"},
+    {"lock/domain", LK_CONFIG_TEXT, 1, LK_DOMAIN_LEN_MAX, NULL, NULL,
+     LK_CONFIG_RESTART, "where this host is, if the settings do not say"},
     {"lock/hosts-min", LK_CONFIG_NUMBER, 0, 64, NULL, "0", LK_CONFIG_RESTART,
      "hosts that have to be there before new locks are granted; 0: off"},
     {"lock/dead-after", LK_CONFIG_NUMBER, 300, 60000, NULL, "1000",

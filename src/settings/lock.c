@@ -56,6 +56,21 @@ check (const lk_lockd_options *self, lk_config *config)
     }
 }
 
+static void
+read_domain (lk_lockd_options *self, lk_config *config)
+{
+    const char *domain = lk_config_text (config, "lock/domain");
+    if (domain == NULL) {
+        return;
+    }
+    if (lk_domain_is_valid (domain)) {
+        snprintf (self->domain, sizeof self->domain, "%s", domain);
+    } else {
+        lk_config_refuse (config, "lock/domain", 0,
+                          "a location domain like au.perth.dh4");
+    }
+}
+
 static lk_journal_mode
 read_journal (lk_config *config)
 {
@@ -95,6 +110,7 @@ lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
     self->grace_ms = lk_config_number (config, "lock/grace");
     self->digest_ms = lk_config_number (config, "lock/digest");
     self->journal = read_journal (config);
+    read_domain (self, config);
     check (self, config);
     return lk_config_verdict (config, before, problem);
 }

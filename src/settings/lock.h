@@ -12,6 +12,7 @@
 
 #include "net/config.h"
 #include "net/log.h"
+#include "wire/domain.h"
 #include "wire/lock_message.h"
 
 #include <limits.h>
@@ -36,6 +37,7 @@ typedef struct {
     int64_t grace_ms;
     int64_t digest_ms;
     lk_journal_mode journal;
+    char domain[LK_DOMAIN_LEN_MAX + 1]; /* where this host is; "": not said */
 } lk_lockd_options;
 
 /*  What they come to; the config keeps all that makes no sense as its mistakes:

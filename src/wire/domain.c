@@ -8,20 +8,62 @@
 
 #include "wire/address.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
-bool
-lk_domain_is_valid (const char *text)
+/*  Labels of such letters, and of those that are allowed besides. */
+static bool
+has_labels (const char *text, const char *besides)
 {
     const size_t len = strlen (text);
     bool is_begun = false;
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '.' ? !is_begun : !lk_address_allows (text[i])) {
+        if (text[i] == '.' ? !is_begun
+                           : !lk_address_allows (text[i])
+                                 && strchr (besides, text[i]) == NULL) {
             return false;
         }
         is_begun = text[i] != '.';
     }
     return is_begun && len <= LK_DOMAIN_LEN_MAX;
+}
+
+bool
+lk_domain_is_valid (const char *text)
+{
+    return has_labels (text, "");
+}
+
+bool
+lk_domain_mask_is_valid (const char *text)
+{
+    return has_labels (text, "*?");
+}
+
+/*  For fnmatch () a label is a part of a path. */
+static void
+write_path (char path[LK_DOMAIN_LEN_MAX + 1], const char *text)
+{
+    size_t i = 0;
+    for (; text[i] != '\0' && i < LK_DOMAIN_LEN_MAX; i++) {
+        path[i] = text[i] == '.' ? '/' : text[i];
+    }
+    path[i] = '\0';
+}
+
+bool
+lk_domain_fits (const char *domain, const char *mask)
+{
+    char path[LK_DOMAIN_LEN_MAX + 1];
+    char pattern[LK_DOMAIN_LEN_MAX + 1];
+    const char *dot = strrchr (mask, '.');
+    const bool is_open = strcmp (dot != NULL ? dot + 1 : mask, "*") == 0;
+    write_path (path, domain);
+    write_path (pattern, mask);
+    return domain[0] != '\0'
+           && fnmatch (pattern, path,
+                       FNM_PATHNAME | (is_open ? FNM_LEADING_DIR : 0))
+                  == 0;
 }
 
 static size_t

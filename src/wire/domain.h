@@ -28,6 +28,13 @@ size_t lk_domain_step (const char *own, const char *other);
  *  where either is not known. */
 size_t lk_domain_score (const char *one, const char *other);
 
+/*  A mask of domains: labels in which * stands for any letters, ? for one; a
+ *  last label * stands for one label or more. */
+bool lk_domain_mask_is_valid (const char *text);
+
+/*  Whether the domain is one of those; "" is none. */
+bool lk_domain_fits (const char *domain, const char *mask);
+
 /*  Whether `other` is that domain, or in it; all are in the empty one. */
 bool lk_domain_is_within (const char *domain, const char *other);
 

@@ -85,6 +85,26 @@ START_TEST (nothing_to_say)
 }
 END_TEST
 
+START_TEST (a_file_that_is_out_of_date)
+{
+    lk_advices advices = {.count = 0};
+    survey = (lk_survey) {.count = 2};
+    for (size_t i = 0; i < 2; i++) {
+        lk_survey_host *host = &survey.host[i];
+        snprintf (host->name, sizeof host->name, "h%zu", i);
+        snprintf (host->domain, sizeof host->domain, "au.x%zu", i);
+        host->is_member = true;
+    }
+    snprintf (survey.host[1].told_domain, LK_DOMAIN_LEN_MAX, "nz");
+    lk_status_add_domain (&survey, &advices);
+    ck_assert_uint_eq (advices.count, 1);
+    ck_assert_str_eq (advices.item[0].label, "note");
+    ck_assert_str_eq (advices.item[0].text,
+                      "h1 is in nz by its own file (lock/domain), and in au.x1 "
+                      "by the settings (hosts/domain): those count");
+}
+END_TEST
+
 int
 main (void)
 {
@@ -93,6 +113,7 @@ main (void)
     tcase_add_test (tests, half_in_one);
     tcase_add_test (tests, the_narrowest);
     tcase_add_test (tests, nothing_to_say);
+    tcase_add_test (tests, a_file_that_is_out_of_date);
 
     Suite *suite = suite_create ("cli_domain");
     suite_add_tcase (suite, tests);

@@ -20,6 +20,7 @@
 #define K2 "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 #define K3 "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
 #define LINE(host, key) "    key = \"" host " " key "\"\n"
+#define MASK(mask) "    leader-mask = \"" mask "\"\n"
 #define ARBITER(name, address, key)                                            \
     "    arbiter = \"" name " " address " " key "\"\n"
 #define IN(host, domain) "    domain = \"" host " " domain "\"\n"
@@ -91,6 +92,9 @@ static const struct {
     {"hosts\n    domain = h1\n", "line 2: 'hosts/domain' needs"},
     {"hosts\n" IN ("h1", "au") IN ("h2", "au") IN ("h1", "nz"),
      "'hosts/domain' has 'h1' twice"},
+    {"hosts\n" MASK ("au.*.dh?.*") MASK ("*"), NULL},
+    {"hosts\n" MASK ("au..*"), "line 2: 'hosts/leader-mask' needs a mask of"},
+    {"hosts\n" MASK ("au.[ab]"), "line 2: 'hosts/leader-mask' needs"},
     {"hosts\n" ARBITER ("a1", "10.0.0.7:7411", K1)
          ARBITER ("a2", "[fe80::1]:1", K2),
      NULL},
@@ -200,6 +204,39 @@ START_TEST (too_many_domains)
     ck_assert_str_eq (lk_host_domain_of (domains, LK_DOMAINS_MAX, "g7")->domain,
                       "au.x7");
     ck_assert_ptr_null (lk_host_domain_of (domains, LK_DOMAINS_MAX, "g64"));
+}
+END_TEST
+
+/*  The first that it fits counts, and the more are behind that the more. */
+START_TEST (where_leaders_are_wished)
+{
+    static const char text[] =
+        "hosts\n" MASK ("au.perth.*") MASK ("au.*") MASK ("nz");
+    ck_assert_uint_eq (lk_common_settings_wish (text, "au.perth.dh4"), 3);
+    ck_assert_uint_eq (lk_common_settings_wish (text, "au.perth"), 2);
+    ck_assert_uint_eq (lk_common_settings_wish (text, "nz"), 1);
+    ck_assert_uint_eq (lk_common_settings_wish (text, "fr"), 0);
+    ck_assert_uint_eq (lk_common_settings_wish (text, ""), 0);
+    ck_assert_uint_eq (lk_common_settings_wish (NULL, "nz"), 0);
+    ck_assert_uint_eq (lk_common_settings_wish (LOCK, "nz"), 0);
+}
+END_TEST
+
+START_TEST (too_many_masks)
+{
+    static const char all[] = "hosts\n" MASK ("*") MASK ("*") MASK ("*")
+        MASK ("*") MASK ("*") MASK ("*") MASK ("*");
+    static const char more[] = "hosts\n" MASK ("*") MASK ("*") MASK ("*")
+        MASK ("*") MASK ("*") MASK ("*") MASK ("*") MASK ("*");
+    lk_problem problem;
+    ck_assert_int_eq (lk_common_settings_check (all, &problem), LK_OK);
+    ck_assert_uint_eq (lk_common_settings_wish (all, "au"),
+                       LK_LEADER_MASKS_MAX);
+    ck_assert_int_eq (lk_common_settings_check (more, &problem), LK_INVALID);
+    ck_assert_str_eq (problem.text,
+                      "'hosts/leader-mask' has more than 7 masks");
+    ck_assert_uint_eq (lk_common_settings_wish (more, "au"),
+                       LK_LEADER_MASKS_MAX);
 }
 END_TEST
 
@@ -315,6 +352,8 @@ main (void)
     tcase_add_test (tcase, its_arbiters);
     tcase_add_test (tcase, too_many_arbiters);
     tcase_add_test (tcase, too_many_domains);
+    tcase_add_test (tcase, where_leaders_are_wished);
+    tcase_add_test (tcase, too_many_masks);
     tcase_add_test (tcase, too_many_keys);
     tcase_add_test (tcase, its_clients);
     tcase_add_test (tcase, too_many_clients);

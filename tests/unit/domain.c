@@ -98,6 +98,49 @@ START_TEST (valid)
 }
 END_TEST
 
+START_TEST (masks)
+{
+    static const struct {
+        const char *mask;
+        const char *domain;
+        bool fits;
+    } cases[] = {
+        {"au.perth", "au.perth", true},
+        {"au.perth", "au.perth.dh4", false},
+        {"au.perth.*", "au.perth.dh4", true},
+        {"au.perth.*", "au.perth.dh4.rack3.srv25", true},
+        {"au.perth.*", "au.perth", false},
+        {"au.perth.*", "au.perth2.dh4", false},
+        {"au.*.dh4", "au.perth.dh4", true},
+        {"au.*.dh4", "au.perth.x.dh4", false},
+        {"au.*.dh?", "au.perth.dh4", true},
+        {"au.*.dh?", "au.perth.dh44", false},
+        {"au.*.dh?", "au.perth.dh", false},
+        {"au.*.dh?.*", "au.perth.dh4.rack3.srv25", true},
+        {"au.*.dh?.*", "au.sydney.dc1.rack2.srv85", false},
+        {"*.p*h.*4", "au.perth.dh4", true},
+        {"*.p*h.*4", "au.per.th.dh4", false},
+        {"*", "au", true},
+        {"*", "au.perth.dh4", true},
+        {"*.*", "au", false},
+        {"a*", "au.perth", false},
+        {"*", "", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert (lk_domain_mask_is_valid (cases[i].mask));
+        ck_assert_msg (lk_domain_fits (cases[i].domain, cases[i].mask)
+                           == cases[i].fits,
+                       "%s of %s", cases[i].domain, cases[i].mask);
+    }
+    ck_assert (!lk_domain_mask_is_valid (""));
+    ck_assert (!lk_domain_mask_is_valid ("au..*"));
+    ck_assert (!lk_domain_mask_is_valid ("*."));
+    ck_assert (!lk_domain_mask_is_valid ("au.[ab]"));
+    ck_assert (!lk_domain_mask_is_valid ("au.\\*"));
+    ck_assert (!lk_domain_mask_is_valid ("au/*"));
+}
+END_TEST
+
 int
 main (void)
 {
@@ -107,6 +150,7 @@ main (void)
     tcase_add_test (tests, score);
     tcase_add_test (tests, within);
     tcase_add_test (tests, valid);
+    tcase_add_test (tests, masks);
 
     Suite *suite = suite_create ("domain");
     suite_add_tcase (suite, tests);

@@ -70,7 +70,8 @@ struct lk_node {
     size_t owns;
     lk_node_demand demand;
     size_t flushes;       /* steps that are nothing but the end of others */
-    lk_places places;     /* what it was told of hosts last */
+    size_t placed;        /* steps that say where hosts are, ... */
+    lk_places places;     /* ... the last one */
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
     lk_effect done[16];
@@ -208,7 +209,10 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
         return;
     }
     if (event->type == LK_ON_PLACES) {
+        self->placed++;
         self->places = *event->places;
+        *effects = (lk_effects) {NULL, 0};
+        return;
     }
     if (event->message) {
         self->kind[self->count] = event->message->kind;

@@ -60,13 +60,10 @@ started (void)
 START_TEST (all_are_taken)
 {
     static const char *const settings[][2] = {
-        {"lock/priority", "3"},
-        {"lock/leaders", "5"},
-        {"lock/dead-after", "700"},
-        {"lock/leader-lease", "1500"},
-        {"lock/host-lease", "5000"},
-        {"lock/grace", "12345"},
-        {NULL, NULL},
+        {"lock/priority", "3"},          {"lock/leaders", "5"},
+        {"lock/dead-after", "700"},      {"lock/leader-lease", "1500"},
+        {"lock/host-lease", "5000"},     {"lock/grace", "12345"},
+        {"lock/domain", "au.perth.dc4"}, {NULL, NULL},
     };
     start_with (settings);
     ck_assert (node.config.eligible);
@@ -80,6 +77,7 @@ START_TEST (all_are_taken)
     ck_assert (started ().eligible);
     ck_assert_int_eq (lk_message_number (bus.sent[0], "leader_lease", 0), 1500);
     ck_assert_int_eq (lk_message_number (bus.sent[0], "host_lease", 0), 5000);
+    check_text (bus.sent[0], "domain", "au.perth.dc4");
 }
 END_TEST
 
@@ -93,6 +91,7 @@ START_TEST (defaults_reach_the_node)
     ck_assert_int_eq (node.config.leader_lease_ms, 2000);
     ck_assert_int_eq (node.config.host_lease_ms, 8000);
     ck_assert_int_eq (node.config.grace_ms, 60000);
+    ck_assert (!lk_message_has (bus.sent[0], "domain"));
 }
 END_TEST
 
@@ -103,6 +102,7 @@ START_TEST (what_makes_no_sense)
         {"lock/endpoint", "ipc://", "'lock/endpoint': ipc://PATH"},
         {"lock/leader-lease", "1999", "two times 'lock/dead-after'"},
         {"lock/host-lease", "6000", "three times 'lock/leader-lease'"},
+        {"lock/domain", "au..perth", "'lock/domain': a location domain like"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         lk_lockd_options options;

@@ -13,6 +13,7 @@
 #include "edits.h"
 #include "in.h"
 #include "out.h"
+#include "places.h"
 #include "text_hash.h"
 
 #include "net/log.h"
@@ -72,16 +73,16 @@ tell (lk_lockd *self)
     (void) lk_lockd_send (self, message);
 }
 
-/*  The policy of discovery, and where hosts are. */
+/*  The policy of discovery, and where hosts are: as many as it can keep. */
 static void
-add_finding (lk_message *message, const char *text)
+add_finding (const lk_lockd *self, lk_message *message, const char *text)
 {
     char line[LK_HOST_DOMAIN_LINE_SIZE];
-    lk_host_domain domains[LK_DOMAINS_MAX];
-    const size_t count = lk_common_settings_domains (text, domains);
+    lk_host_domain domains[LK_LOCKD_PLACES];
+    const size_t count = lk_lockd_domains (self, text, domains);
     const lk_discovery discovery = lk_common_settings_discovery (text);
     lk_message_set_text (message, "discovery", lk_discovery_words[discovery]);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < LK_DOMAINS_MAX; i++) {
         lk_host_domain_write (&domains[i], line);
         lk_message_add_item (message, "domains", line);
     }
@@ -124,7 +125,7 @@ tell_clients (lk_lockd *self)
         lk_client_key_write (&keys[i], line);
         lk_message_add_item (message, "keys", line);
     }
-    add_finding (message, text);
+    add_finding (self, message, text);
     add_zones (message, text);
     (void) lk_lockd_send (self, message);
     lk_free (keys);

@@ -14,9 +14,9 @@
 #include "in.h"
 #include "look.h"
 #include "out.h"
+#include "places.h"
 
 #include "net/log.h"
-#include "settings/common.h"
 #include "wire/address.h"
 #include "wire/message_frame.h"
 
@@ -26,10 +26,10 @@
 /*  -------------------------------------------------------- the list */
 
 typedef struct {
-    const lk_hostmap *hostmap;
+    const lk_lockd *lockd;
     lk_message *message;
     lk_hosts sees;
-    lk_host_domain domain[LK_DOMAINS_MAX]; /* of the settings */
+    lk_host_domain domain[LK_LOCKD_PLACES];
     size_t domain_count;
 } member_list;
 
@@ -37,8 +37,10 @@ static void
 add_row (member_list *self, lk_host host, const char *role)
 {
     lk_message *row = lk_message_row_new ();
-    const char *name = lk_hostmap_name (self->hostmap, host);
-    uint64_t id = lk_hostmap_id (self->hostmap, host);
+    const lk_hostmap *hostmap = &self->lockd->hostmap;
+    const char *name = lk_hostmap_name (hostmap, host);
+    const char *told = self->lockd->told_domain[host];
+    uint64_t id = lk_hostmap_id (hostmap, host);
     const lk_host_domain *place =
         lk_host_domain_of (self->domain, self->domain_count, name);
     lk_message_set_text (row, "host", name);
@@ -48,6 +50,9 @@ add_row (member_list *self, lk_host host, const char *role)
     lk_message_set_text (row, "role", role);
     if (place != NULL) {
         lk_message_set_text (row, "domain", place->domain);
+    }
+    if (place != NULL && told[0] != '\0' && strcmp (told, place->domain) != 0) {
+        lk_message_set_text (row, "told_domain", told);
     }
     lk_message_set_flag (row, "seen", (self->sees & LK_HOST_BIT (host)) != 0);
     lk_message_add_row (self->message, "members", &row);
@@ -72,10 +77,8 @@ add_members (const lk_lockd *self, lk_message *message,
     lk_hosts leaders = leaders_of (decree);
     const char *text = lk_lockd_settings_text (status);
     member_list rows = {
-        .hostmap = &self->hostmap, .message = message, .sees = status->sees};
-    if (text != NULL) {
-        rows.domain_count = lk_common_settings_domains (text, rows.domain);
-    }
+        .lockd = self, .message = message, .sees = status->sees};
+    rows.domain_count = lk_lockd_domains (self, text, rows.domain);
     for (size_t i = 0; i < decree->leader_count; i++) {
         add_row (&rows, decree->leader[i], i == 0 ? "first leader" : "leader");
     }

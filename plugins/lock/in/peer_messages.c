@@ -11,6 +11,7 @@
 #include "in.h"
 #include "members.h"
 #include "out.h"
+#include "places.h"
 #include "quota.h"
 #include "relay.h"
 
@@ -141,9 +142,10 @@ check_started (lk_lockd *self, lk_other *other, const lk_message *message)
     lk_charter theirs;
     lk_peer_news news;
     uint8_t level;
+    const char *domain;
     lk_other_state before = other->state;
-    if (!lk_charter_read (&theirs, message)
-        || !lk_level_read (message, &level)) {
+    if (!lk_charter_read (&theirs, message) || !lk_level_read (message, &level)
+        || !lk_domain_read (message, &domain)) {
         drop (self, other->host, message);
         return false;
     }
@@ -206,13 +208,16 @@ may_enter (lk_lockd *self, lk_other *other, const lk_message *message)
     return other->state == LK_OTHER_ACCEPTED;
 }
 
-/*  What it is sent from now on. */
+/*  What it is sent from now on, and where it is. */
 static void
-note_notation (lk_lockd *self, const lk_lock_message *read,
-               const lk_message *message)
+note_started (lk_lockd *self, const lk_lock_message *read,
+              const lk_message *message)
 {
-    if (read->kind == LK_MSG_STARTED) {
-        (void) lk_level_read (message, &self->level[read->from]);
+    const char *domain;
+    if (read->kind == LK_MSG_STARTED
+        && lk_level_read (message, &self->level[read->from])
+        && lk_domain_read (message, &domain)) {
+        lk_lockd_note_domain (self, read->from, domain);
     }
 }
 
@@ -297,7 +302,7 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
     }
     const lk_err error = lk_lockd_read (self, host, id, message, &input->heard);
     if (error == LK_OK) {
-        note_notation (self, &input->heard, message);
+        note_started (self, &input->heard, message);
         input->event =
             (lk_event) {.type = LK_ON_MESSAGE, .message = &input->heard};
         return true;

@@ -13,6 +13,7 @@
  *      shares.c     limits of zones, and their use;  relays.c  questions
  *      audit.c      who was refused;  zone_log.c  a log for each zone
  *      texts.c      the cluster's settings, and those before
+ *      places.c     where hosts are
  *      recorded.c   the journal; journal.c writes it, journal_file.c has it
  *      apps.c       table of applications;  peers.c  table of lock services
  *      unsent.c     answers that the router did not take
@@ -30,6 +31,7 @@
 #include "settings/lock.h"
 #include "shares.h"
 #include "texts.h"
+#include "wire/domain.h"
 #include "wire/lock_state.h"
 #include "wire/object_key.h"
 
@@ -88,7 +90,9 @@ typedef struct {
 
     lk_peers peers;
     uint8_t level[LK_HOSTS_MAX]; /* of packed bodies that they read; 0: none */
-    lk_arena heard;              /* what one of them says, while it is taken */
+    char told_domain[LK_HOSTS_MAX][LK_DOMAIN_LEN_MAX + 1]; /* where they say
+                       that they are, our own file too; "": they do not say */
+    lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
     lk_shares *shares;
     lk_relays relays;
@@ -111,7 +115,7 @@ typedef struct {
     char *use_told;       /* ... as it was told last; NULL: tell it */
     bool keys_are_due;    /* those that the router tells next */
     bool keys_are_old;    /* the settings have changed: tell it theirs */
-    bool places_are_old;  /* the core is to be told which hosts are arbiters */
+    bool places_are_old;  /* the core is to be told what is said of hosts */
     lk_hosts placed;      /* hosts known when it was told */
     char keys_why[160];   /* it was refused, for the log */
     bool was_ready;       /* as told last, */

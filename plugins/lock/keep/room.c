@@ -30,6 +30,7 @@ lk_lockd_make_room (lk_lockd *self, bool urgent)
     lk_node_forget (self->node, host);
     lk_peers_forget (&self->peers, name, id);
     self->level[host] = 0;
+    self->told_domain[host][0] = '\0';
     lk_hostmap_forget (&self->hostmap, host);
     self->places_are_old = true;
     return true;

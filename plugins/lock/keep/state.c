@@ -384,6 +384,9 @@ lk_lockd_begin (lk_lockd *self)
         || (!self->options.arbiter && !make_page (self))) {
         return false;
     }
+    memcpy (self->told_domain[self->self], self->options.domain,
+            sizeof self->options.domain);
+    self->places_are_old = true;
     const lk_decree *active = &self->state.facts.active;
     if (active->members && active->leader_count == 0
         && !lk_lockd_is_member (self, active)) {

@@ -9,6 +9,8 @@
 
 #include "out.h"
 
+#include "places.h"
+
 #include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
@@ -35,6 +37,7 @@ sign (const lk_lockd *self, lk_message *started)
 {
     lk_charter_write (&self->peers.charter, started);
     lk_level_write (started);
+    lk_domain_write (self, started);
 }
 
 /*  The codec addresses a host of the hostmap, and "*" or one that was never

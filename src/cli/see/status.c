@@ -29,6 +29,9 @@ row_of (const lk_survey *survey, const lk_survey_host *host)
     if (host->domain[0] != '\0') {
         lk_message_set_text (row, "domain", host->domain);
     }
+    if (host->told_domain[0] != '\0') {
+        lk_message_set_text (row, "told_domain", host->told_domain);
+    }
     lk_message_set_text (row, "state", lk_status_link (host));
     lk_message_set_flag (row, "live", host->live);
     lk_message_set_flag (row, "ready", trouble == NULL);

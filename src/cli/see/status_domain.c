@@ -54,6 +54,22 @@ find_heavy (const lk_survey *survey, size_t members,
     return fewest < members ? fewest : 0;
 }
 
+/*  One of them is out of date. */
+static void
+add_differing (const lk_survey *survey, lk_advices *advices)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const lk_survey_host *host = &survey->host[i];
+        if (host->told_domain[0] != '\0') {
+            lk_advise (
+                advices, "note",
+                "%s is in %s by its own file (lock/domain), and in %s by "
+                "the settings (hosts/domain): those count",
+                host->name, host->told_domain, host->domain);
+        }
+    }
+}
+
 void
 lk_status_add_domain (const lk_survey *survey, lk_advices *advices)
 {
@@ -66,4 +82,5 @@ lk_status_add_domain (const lk_survey *survey, lk_advices *advices)
                    "domain should have more than %zu",
                    count, members, heavy, (members - 1) / 2);
     }
+    add_differing (survey, advices);
 }
