@@ -9,13 +9,13 @@
 
 #include "lockd.h"
 
+#include "domains.h"
 #include "draining.h"
 #include "far.h"
 #include "in.h"
 #include "leaving.h"
 #include "look.h"
 #include "out.h"
-#include "places.h"
 #include "quota.h"
 #include "relay.h"
 #include "rights.h"

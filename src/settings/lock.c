@@ -109,6 +109,7 @@ lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
     self->host_lease_ms = lk_config_number (config, "lock/host-lease");
     self->grace_ms = lk_config_number (config, "lock/grace");
     self->digest_ms = lk_config_number (config, "lock/digest");
+    self->settle_ms = lk_config_number (config, "lock/settle");
     self->journal = read_journal (config);
     read_domain (self, config);
     check (self, config);

@@ -36,6 +36,7 @@ typedef struct {
     int64_t host_lease_ms;
     int64_t grace_ms;
     int64_t digest_ms;
+    int64_t settle_ms;
     lk_journal_mode journal;
     char domain[LK_DOMAIN_LEN_MAX + 1]; /* where this host is; "": not said */
 } lk_lockd_options;

@@ -80,15 +80,35 @@ is_changing (const sim_world *world)
 }
 
 /*  What there is a reason for in the calm: more leaders, when a reclaim is
- *  over, and other members. */
+ *  over, better ones, and other members. */
 void
 sim_calm_elects (sim_world *world, uint8_t host)
 {
     const lk_decree *latest = sim_checker_latest (&world->checker);
+    uint8_t comes, leaves;
 
     if (world->checker.settled_at > 0 && latest && !is_changing (world)
-        && latest->leader_count >= leaders_wanted (world, latest)) {
+        && latest->leader_count >= leaders_wanted (world, latest)
+        && !sim_places_improvable (world, latest, &comes, &leaves)) {
         FAIL (world, "RESTLESS: h%d holds an election without a reason", host);
+    }
+}
+
+/*  Where all their tickets are told at once. */
+static void
+check_spread (sim_world *world, const lk_decree *decree)
+{
+    uint8_t comes, leaves;
+
+    if (world->ballast.present || is_changing (world)
+        || decree->leader_count < leaders_wanted (world, decree)) {
+        return;
+    }
+    if (sim_places_improvable (world, decree, &comes, &leaves)) {
+        FAIL (world, "LIVENESS: h%d does not lead, and ought to instead of h%d",
+              comes, leaves);
+    } else if (!sim_places_are_best (world, decree)) {
+        FAIL (world, "LIVENESS: others would be better spread than leaders");
     }
 }
 
@@ -277,6 +297,7 @@ sim_calm_check (sim_world *world)
         return;
     }
     check_leader_count (world, decree);
+    check_spread (world, decree);
     for (size_t i = 0; i < decree->leader_count; i++) {
         check_leader (world, decree, decree->leader[i]);
         if (sim_checker_failed (&world->checker)) {

@@ -88,11 +88,11 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
             echo "not_ok - $1 has no place for this mistake any more"
             return
         fi
-        $compiler -std=gnu11 -O1 -w -DLK_VERSION='"0"' -Isrc -Iinclude \
-            -I"${source%/*}" -Irouter/tables -Irouter/logic -Iplugins/lock \
-            -Iplugins/lock/keep -Iplugins/lock/out -Iplugins/lock/look \
-            -Iplugins/lock/in $core_rooms -c -o "$folder/${source%.c}.o" \
-            "$folder/$source" || {
+        $compiler -std=gnu11 -D_GNU_SOURCE -O1 -w -DLK_VERSION='"0"' \
+            -Isrc -Iinclude -I"${source%/*}" -Irouter/tables -Irouter/logic \
+            -Iplugins/lock -Iplugins/lock/keep -Iplugins/lock/out \
+            -Iplugins/lock/look -Iplugins/lock/in $core_rooms -c \
+            -o "$folder/${source%.c}.o" "$folder/$source" || {
             echo 'not_ok - does not compile'
             return
         }

@@ -6,11 +6,17 @@
 
 #include "places.h"
 
+#include "calm.h"
+#include "decree.h"
 #include "world.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define WISHED 16 /* more than levels can make */
+#define WISHED 16      /* more than levels can make */
+#define SETTLE_MS 1000 /* of services: less than the calm by far */
+#define STEADY_MS 500
+#define PAIRS (LK_LEADERS_MAX * (LK_LEADERS_MAX - 1) / 2)
 
 /*  -------------------------------------------------------- scores */
 
@@ -100,7 +106,14 @@ sim_places_begin (sim_world *world)
     for (uint8_t host = 0; host < SIM_HOSTS_MAX; host++) {
         draw (world, host);
     }
+    for (uint8_t host = 0; world->places.known && host < SIM_HOSTS_MAX;
+         host++) {
+        world->base.host[host].config.settle_ms = SETTLE_MS;
+        world->base.host[host].config.steady_ms = STEADY_MS;
+    }
     if (world->places.known) {
+        world->common.settle_ms = SETTLE_MS;
+        world->common.steady_ms = STEADY_MS;
         post_move (world);
     }
     world->rng = former;
@@ -129,4 +142,136 @@ sim_places_move (sim_world *world)
               world->places.label[host][0], world->places.label[host][1],
               world->places.label[host][2]);
     post_move (world);
+}
+
+/*  -------------------------------------------------------- the judge */
+
+/*  What leaders come to: the less of the first, then the more of the others in
+ *  their order, the better. */
+typedef struct {
+    int priorities;
+    int pairs;
+    uint8_t score[PAIRS]; /* from the smallest on */
+} worth;
+
+static int
+compare_scores (const void *one, const void *other)
+{
+    return *(const uint8_t *) one - *(const uint8_t *) other;
+}
+
+static worth
+worth_of (const sim_world *world, lk_hosts leaders)
+{
+    worth sum = {.priorities = 0};
+
+    for (uint8_t a = 0; a < world->base.count; a++) {
+        if (!(leaders >> a & 1)) {
+            continue;
+        }
+        sum.priorities += world->base.host[a].config.candidate.priority;
+        for (uint8_t b = 0; b < a; b++) {
+            if (leaders >> b & 1) {
+                sum.score[sum.pairs++] =
+                    sim_places_score (&world->places, a, b);
+            }
+        }
+    }
+    qsort (sum.score, (size_t) sum.pairs, 1, compare_scores);
+    return sum;
+}
+
+static bool
+is_better (const worth *one, const worth *other)
+{
+    return one->priorities != other->priorities
+               ? one->priorities < other->priorities
+               : memcmp (one->score, other->score, (size_t) one->pairs) > 0;
+}
+
+static bool
+are_linked (const sim_world *world, uint8_t a, uint8_t b)
+{
+    return !sim_network_is_cut (world, a, b)
+           && !sim_network_is_cut (world, b, a);
+}
+
+/*  It sees all that lead. */
+static bool
+could_join (const sim_world *world, const lk_decree *decree, uint8_t host)
+{
+    lk_hosts can = sim_calm_candidates (world, decree);
+
+    return (can >> host & 1) && lk_decree_place (decree, host) < 0
+           && sim_host_is_up (world, host)
+           && lk_node_may_lead (world->base.node[host])
+           && sim_calm_reaches_all (world, decree, host);
+}
+
+bool
+sim_places_improvable (const sim_world *world, const lk_decree *decree,
+                       uint8_t *comes, uint8_t *leaves)
+{
+    const lk_hosts leaders = lk_decree_leaders (decree);
+    const worth now = worth_of (world, leaders);
+
+    for (uint8_t host = 0; world->places.known && host < world->base.count;
+         host++) {
+        if (!could_join (world, decree, host)) {
+            continue;
+        }
+        for (size_t place = 0; place < decree->leader_count; place++) {
+            worth then = worth_of (
+                world, (leaders & ~LK_HOST_BIT (decree->leader[place]))
+                           | LK_HOST_BIT (host));
+            if (is_better (&then, &now)) {
+                *comes = host;
+                *leaves = decree->leader[place];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool
+are_alike (const sim_world *world, lk_hosts hosts)
+{
+    for (uint8_t a = 0; a < world->base.count; a++) {
+        for (uint8_t b = 0; (hosts >> a & 1) && b <= a; b++) {
+            if ((hosts >> b & 1)
+                && (!are_linked (world, a, b)
+                    || count_labels (world->places.label[a])
+                           < SIM_PLACE_LEVELS)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool
+sim_places_are_best (const sim_world *world, const lk_decree *decree)
+{
+    const lk_hosts leaders = lk_decree_leaders (decree);
+    const worth now = worth_of (world, leaders);
+    lk_hosts can = leaders;
+
+    for (uint8_t host = 0; host < world->base.count; host++) {
+        can |= could_join (world, decree, host) ? LK_HOST_BIT (host) : 0;
+    }
+    if (!world->places.known || !are_alike (world, can)) {
+        return true;
+    }
+    for (lk_hosts set = can; set != 0; set = (set - 1) & can) {
+        worth then;
+        if (__builtin_popcountll (set) != decree->leader_count) {
+            continue;
+        }
+        then = worth_of (world, set);
+        if (is_better (&then, &now)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -37,6 +37,15 @@ uint8_t sim_places_score (const sim_places *self, uint8_t one, uint8_t other);
  *  where hosts are, and which are arbiters. */
 void sim_places_tell (struct sim_world *world, uint8_t host);
 
+/*  Whether some other host ought to lead in place of one of these leaders: who
+ *  it is, and who that is; and, where all that could lead see each other and
+ *  their places are as narrow, whether any other set of leaders is better. */
+bool sim_places_improvable (const struct sim_world *world,
+                            const lk_decree *decree, uint8_t *comes,
+                            uint8_t *leaves);
+bool sim_places_are_best (const struct sim_world *world,
+                          const lk_decree *decree);
+
 /*  A host, or all those of some label, are elsewhere from now on; and again,
  *  until the storm is over. */
 void sim_places_move (struct sim_world *world);

@@ -44,7 +44,9 @@ set_up (void)
                           .proposer = 0,
                           .holder = LK_NOBODY,
                           .leaders_max = 3,
-                          .places = &places};
+                          .places = &places,
+                          .leaves = LK_NOBODY,
+                          .comes = LK_NOBODY};
 }
 
 static void
@@ -383,6 +385,61 @@ START_TEST (places_without_a_score_are_as_ever)
 }
 END_TEST
 
+/*  -------------------------------------------------------- an exchange */
+
+static void
+exchange (lk_host leaves, lk_host comes)
+{
+    for (lk_host host = 2; host < 5; host++) {
+        holds (host, 7, 900);
+    }
+    choice.leaves = leaves;
+    choice.comes = comes;
+    choice.proposer = 2;
+    choice.holder = lk_choose_holder (&choice);
+}
+
+/*  Whatever others there are. */
+START_TEST (one_comes_for_another)
+{
+    vote[0].candidate.priority = 1;
+    exchange (3, 1);
+    ck_assert_uint_eq (choice.holder, 2);
+    leaders ("241");
+}
+END_TEST
+
+/*  One whose table is the same gives it. */
+START_TEST (the_holder_goes)
+{
+    exchange (2, 1);
+    ck_assert_uint_ne (choice.holder, 2);
+    leaders (choice.holder == 3 ? "341" : "431");
+}
+END_TEST
+
+START_TEST (the_only_holder_goes)
+{
+    exchange (2, 1);
+    holds (2, 7, 901);
+    choice.holder = lk_choose_holder (&choice);
+    ck_assert_uint_eq (choice.holder, 2);
+    leaders ("341");
+}
+END_TEST
+
+/*  Nobody but that one comes for it. */
+START_TEST (who_does_not_come_changes_nothing)
+{
+    exchange (3, 1);
+    choice.voted &= ~LK_HOST_BIT (1);
+    leaders ("243");
+    choice.voted = ALL;
+    cut (1, 4);
+    leaders ("243");
+}
+END_TEST
+
 /*  -------------------------------------------------------- who sees whom */
 
 /*  A home that a fellow leader cannot hear would stall each grant. */
@@ -533,6 +590,10 @@ main (void)
     tcase_add_test (tests, who_is_elsewhere_has_to_be_seen);
     tcase_add_test (tests, a_new_member_elsewhere_is_behind_the_others);
     tcase_add_test (tests, places_without_a_score_are_as_ever);
+    tcase_add_test (tests, one_comes_for_another);
+    tcase_add_test (tests, the_holder_goes);
+    tcase_add_test (tests, the_only_holder_goes);
+    tcase_add_test (tests, who_does_not_come_changes_nothing);
     tcase_add_test (tests, leaders_see_each_other);
     tcase_add_test (tests, seeing_is_mutual);
     tcase_add_test (tests, leaders_and_the_proposer_see_each_other);

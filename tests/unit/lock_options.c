@@ -60,10 +60,15 @@ started (void)
 START_TEST (all_are_taken)
 {
     static const char *const settings[][2] = {
-        {"lock/priority", "3"},          {"lock/leaders", "5"},
-        {"lock/dead-after", "700"},      {"lock/leader-lease", "1500"},
-        {"lock/host-lease", "5000"},     {"lock/grace", "12345"},
-        {"lock/domain", "au.perth.dc4"}, {NULL, NULL},
+        {"lock/priority", "3"},
+        {"lock/leaders", "5"},
+        {"lock/dead-after", "700"},
+        {"lock/leader-lease", "1500"},
+        {"lock/host-lease", "5000"},
+        {"lock/grace", "12345"},
+        {"lock/settle", "3000"},
+        {"lock/domain", "au.perth.dc4"},
+        {NULL, NULL},
     };
     start_with (settings);
     ck_assert (node.config.eligible);
@@ -73,6 +78,8 @@ START_TEST (all_are_taken)
     ck_assert_int_eq (node.config.leader_lease_ms, 1500);
     ck_assert_int_eq (node.config.host_lease_ms, 5000);
     ck_assert_int_eq (node.config.grace_ms, 12345);
+    ck_assert_int_eq (node.config.settle_ms, 3000);
+    ck_assert_int_eq (node.config.steady_ms, 30000);
     ck_assert_uint_eq (started ().candidate.priority, 3);
     ck_assert (started ().eligible);
     ck_assert_int_eq (lk_message_number (bus.sent[0], "leader_lease", 0), 1500);

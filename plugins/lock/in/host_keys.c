@@ -10,10 +10,10 @@
  *  gathered, and none is asked for before the core would make it.
  */
 
+#include "domains.h"
 #include "edits.h"
 #include "in.h"
 #include "out.h"
-#include "places.h"
 #include "text_hash.h"
 
 #include "net/log.h"
@@ -78,7 +78,7 @@ static void
 add_finding (const lk_lockd *self, lk_message *message, const char *text)
 {
     char line[LK_HOST_DOMAIN_LINE_SIZE];
-    lk_host_domain domains[LK_LOCKD_PLACES];
+    lk_host_domain domains[LK_LOCKD_DOMAINS];
     const size_t count = lk_lockd_domains (self, text, domains);
     const lk_discovery discovery = lk_common_settings_discovery (text);
     lk_message_set_text (message, "discovery", lk_discovery_words[discovery]);

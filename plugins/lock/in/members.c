@@ -10,11 +10,11 @@
 
 #include "members.h"
 
+#include "domains.h"
 #include "edits.h"
 #include "in.h"
 #include "look.h"
 #include "out.h"
-#include "places.h"
 
 #include "net/log.h"
 #include "wire/address.h"
@@ -29,7 +29,7 @@ typedef struct {
     const lk_lockd *lockd;
     lk_message *message;
     lk_hosts sees;
-    lk_host_domain domain[LK_LOCKD_PLACES];
+    lk_host_domain domain[LK_LOCKD_DOMAINS];
     size_t domain_count;
 } member_list;
 

@@ -7,11 +7,11 @@
  *  LOCKSTARTED. lockkeeper-protocol(7), 8.1.
  */
 
+#include "domains.h"
 #include "edits.h"
 #include "in.h"
 #include "members.h"
 #include "out.h"
-#include "places.h"
 #include "quota.h"
 #include "relay.h"
 

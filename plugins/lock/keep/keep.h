@@ -13,7 +13,7 @@
  *      shares.c     limits of zones, and their use;  relays.c  questions
  *      audit.c      who was refused;  zone_log.c  a log for each zone
  *      texts.c      the cluster's settings, and those before
- *      places.c     where hosts are
+ *      domains.c    where hosts are
  *      recorded.c   the journal; journal.c writes it, journal_file.c has it
  *      apps.c       table of applications;  peers.c  table of lock services
  *      unsent.c     answers that the router did not take

@@ -24,6 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STEADY 10 /* times the calm: how long a better host is heard for */
+
 void
 lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
 {
@@ -369,6 +371,8 @@ make_node (lk_lockd *self)
     config.host_lease_ms = options->host_lease_ms;
     config.grace_ms = options->grace_ms;
     config.digest_ms = options->digest_ms;
+    config.settle_ms = options->settle_ms;
+    config.steady_ms = STEADY * options->settle_ms;
     lk_random_fill (config.seed, sizeof config.seed);
     config.facts = self->state.facts;
     config.hostmap = &self->hostmap;

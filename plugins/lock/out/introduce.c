@@ -9,7 +9,7 @@
 
 #include "out.h"
 
-#include "places.h"
+#include "domains.h"
 
 #include "wire/lock_codec.h"
 #include "wire/message_frame.h"

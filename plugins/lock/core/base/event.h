@@ -45,8 +45,10 @@ typedef struct {
     int64_t host_lease_ms;   /* more than three leader leases: 8000 */
     int64_t grace_ms;        /* after a lock's duration, at least: 60000 */
     int64_t digest_ms;       /* between digests of a home: 10000; 0: none */
-    uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
-    lk_facts facts;   /* what was persisted last */
+    int64_t settle_ms; /* calm till a better host leads: 60000; 0: never, */
+    int64_t steady_ms; /* ... which was heard for so long: 600000 */
+    uint64_t seed[2];  /* for pauses and unlock keys; secret, new each start */
+    lk_facts facts;    /* what was persisted last */
     uint64_t generation; /* of the cluster: 0, or times that an operator had it
                             begin anew */
     lk_name settings; /* the text that facts.active.settings names; data NULL:

@@ -24,4 +24,8 @@ bool lk_able_any (const lk_election *election, lk_hosts members);
 /*  Whether enough members hear it and are heard by it, as far as they say. */
 bool lk_able_to_have_lease (const lk_election *election, lk_host host);
 
+/*  Whether it leads not, and could beside all leaders of the active decree:
+ *  they and enough members see it and are seen by it. */
+bool lk_able_to_join (const lk_election *election, lk_host host);
+
 #endif

@@ -60,8 +60,9 @@ holds_better (const lk_choice *choice, lk_host a, lk_host b)
     if (x->length != y->length) {
         return x->length > y->length;
     }
-    if (choice->vote[a].eligible != choice->vote[b].eligible) {
-        return choice->vote[a].eligible;
+    const bool stays = choice->vote[a].eligible && a != choice->leaves;
+    if (stays != (choice->vote[b].eligible && b != choice->leaves)) {
+        return stays;
     }
     return a == choice->proposer;
 }
@@ -116,22 +117,27 @@ lk_candidate_compare (const lk_candidate *a, const lk_candidate *b)
     return a->pid == b->pid ? 0 : a->pid < b->pid ? -1 : 1;
 }
 
-/*  Sitting leaders that hold count as 0; the holder comes before all, since it
- *  needs no copy of the tickets, and a new member behind all: others do not
- *  know it, and would not let it enter. Protocol 9.5.4. */
+/*  The holder comes before all, since it needs no copy of the tickets; then
+ *  sitting leaders that hold; a new member behind all: others do not know it,
+ *  and would not let it enter. Who gives its place to a better one has it still
+ *  if nothing comes of that. Protocol 9.5.4, 9.5.8. */
 static int
 rank (const lk_choice *choice, lk_host host)
 {
+    enum { HOLDER = -3, SITS, COMES, LEAVES };
+    if (host == choice->leaves) {
+        return LEAVES;
+    }
     if (host == choice->holder) {
-        return -1;
+        return HOLDER;
     }
     if (!lk_hosts_has (choice->previous->members, host)) {
         return LK_PRIORITY_MAX + 1;
     }
     bool sits = lk_decree_place (choice->previous, host) >= 0;
-    return sits && holds_previous (choice, host)
-               ? 0
-               : choice->vote[host].candidate.priority;
+    return sits && holds_previous (choice, host) ? SITS
+           : host == choice->comes               ? COMES
+                                   : choice->vote[host].candidate.priority;
 }
 
 /*  For the next place behind these leaders. Sitting ones stay wherever they

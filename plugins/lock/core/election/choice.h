@@ -21,6 +21,8 @@ typedef struct {
     lk_host holder; /* LK_NOBODY: none */
     uint8_t leaders_max;
     const lk_places *places;
+    lk_host leaves; /* a leader of D that gives its place to ... */
+    lk_host comes;  /* ... this one, if that can have it; LK_NOBODY: none */
 } lk_choice;
 
 /*  The voter that has the highest active decree; LK_NOBODY without votes. */

@@ -27,6 +27,7 @@ lk_election_init (lk_election *self, lk_core *core, lk_leader *leader)
     self->core = core;
     self->leader = leader;
     lk_change_init (&self->change);
+    lk_better_init (&self->better, core->now_ms);
     lk_settings_init (&self->settings, core);
     lk_doorway_init (&self->doorway);
     self->promised_before_start = core->facts.promised;
@@ -133,6 +134,7 @@ lk_election_run (lk_election *election)
         [LK_ELECTION_ACTIVATING] = run_activating,
     };
     lk_ready_repeat (election);
+    lk_better_watch (election);
     /*  protocol 9.5.5 */
     if (election->state > LK_ELECTION_PAUSE
         && !lk_term_equal (election->core->facts.promised, election->term)) {

@@ -7,6 +7,7 @@
 #ifndef LK_ELECTION_PRIVATE_H
 #define LK_ELECTION_PRIVATE_H
 
+#include "better.h"
 #include "change.h"
 #include "doorway.h"
 #include "election.h"
@@ -17,6 +18,7 @@ struct lk_election {
     lk_core *core;
     lk_leader *leader;
     lk_change change;
+    lk_better better;
     lk_settings settings;
     lk_doorway doorway;
 

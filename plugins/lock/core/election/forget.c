@@ -67,6 +67,7 @@ lk_election_forget (lk_election *election, lk_host host)
     lk_table_forget (&election->doorway.staging, host);
     lk_table_forget (&election->doorway.incoming, host);
     forget_votes (election, host);
+    lk_better_forget (&election->better, host);
     if (election->promised_to == host) {
         election->promised_to = LK_NOBODY;
     }

@@ -84,29 +84,6 @@ miss_leaders (lk_election *election)
 
 /*  -------------------------------------------------------- few, or full */
 
-/*  A member that all leaders see and are seen by, and that may lead.
- *  Protocol 9.5.6. */
-static bool
-could_lead (const lk_election *election, lk_host host)
-{
-    const lk_decree *active = &election->core->facts.active;
-    const lk_peer *peer = &election->core->peer[host];
-    if (lk_decree_place (active, host) >= 0 || !lk_able_to_lead (election, host)
-        || !lk_peer_heard (election->core, host)
-        || !lk_able_to_have_lease (election, host)) {
-        return false;
-    }
-    for (size_t place = 0; place < active->leader_count; place++) {
-        lk_host leader = active->leader[place];
-        if (!lk_hosts_has (peer->sees, leader)
-            || (leader != election->core->config.self
-                && !lk_hosts_has (election->core->peer[leader].sees, host))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /*  A takeover during a reclaim would begin that again: it waits.
  *  Protocol 9.5.6. */
 static bool
@@ -120,7 +97,7 @@ leaders_are_few (const lk_election *election)
         return false;
     }
     while (members) {
-        if (could_lead (election, lk_hosts_take (&members))) {
+        if (lk_able_to_join (election, lk_hosts_take (&members))) {
             return true;
         }
     }
@@ -157,7 +134,7 @@ see_leaders (lk_election *election)
         return;
     }
     int place = lk_leader_place (election->leader);
-    /*  protocol 9.5.6, 9.5.7 */
+    /*  protocol 9.5.6, 9.5.7, 9.5.8 */
     if (leaves) {
         lk_date_ask (election, LK_WHY_CHANGE);
     } else if (place >= 0
@@ -167,12 +144,15 @@ see_leaders (lk_election *election)
     } else if (few) {
         election->few_since_ms = LK_LONG_AGO;
         lk_date_ask (election, LK_WHY_FILL);
+    } else if (lk_better_is_due (election)) {
+        lk_date_ask (election, LK_WHY_CHANGE);
     }
 }
 
 void
 lk_reason_look (lk_election *election)
 {
+    lk_better_reset (&election->better);
     if (lk_sees_leaders (election->leader)) {
         see_leaders (election);
     } else {

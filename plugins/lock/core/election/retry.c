@@ -39,16 +39,15 @@ lk_election_settle (lk_election *election)
     }
 }
 
-/*  All that is seen of the others and may decide on an election. */
-static uint64_t
-find_view (const lk_election *election)
+uint64_t
+lk_election_view (const lk_election *election, lk_hosts among)
 {
-    lk_hosts heard = lk_core_hears (election->core)
+    lk_hosts heard = lk_core_hears (election->core) & among
                      & ~LK_HOST_BIT (election->core->config.self);
     uint64_t view = heard;
     while (heard) {
         const lk_peer *peer = &election->core->peer[lk_hosts_take (&heard)];
-        const uint64_t words[] = {view, peer->sees, peer->incarnation,
+        const uint64_t words[] = {view, peer->sees & among, peer->incarnation,
                                   peer->eligible};
         view = lk_siphash (election->core->config.seed, words, sizeof words);
     }
@@ -73,7 +72,8 @@ pause_ms (lk_election *election)
 void
 lk_election_forget_failures (lk_election *election)
 {
-    if (election->failed > FAILS && find_view (election) != election->view) {
+    if (election->failed > FAILS
+        && lk_election_view (election, ~(lk_hosts) 0) != election->view) {
         election->failed = 0;
         const int64_t soon_ms = election->core->now_ms + pause_ms (election);
         if (soon_ms < election->next_try_ms) {
@@ -99,7 +99,7 @@ lk_election_give_up (lk_election *election, const char *why)
             election->promised_ms = LK_LONG_AGO;
         }
         election->failed++;
-        election->view = find_view (election);
+        election->view = lk_election_view (election, ~(lk_hosts) 0);
     } else if (election->hurry > 0) {
         election->hurry--;
     }

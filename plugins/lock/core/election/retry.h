@@ -20,6 +20,10 @@ void lk_election_settle (lk_election *election);
 /*  Ends an own election that is under way. */
 void lk_election_give_up (lk_election *election, const char *why);
 
+/*  All that is seen of these hosts, and among them, and may decide on an
+ *  election, as a hash. */
+uint64_t lk_election_view (const lk_election *election, lk_hosts among);
+
 /*  Shortens the pause after many failures if it sees others than then. */
 void lk_election_forget_failures (lk_election *election);
 

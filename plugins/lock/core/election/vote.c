@@ -363,6 +363,8 @@ lk_vote_count (lk_election *election)
         .proposer = election->core->config.self,
         .leaders_max = election->core->config.leaders_max,
         .places = &election->core->places,
+        .leaves = election->better.leaves,
+        .comes = election->better.comes,
     };
     choice.holder = lk_choose_holder (&choice);
     bool lost = previous.leader_count > 0 && choice.holder == LK_NOBODY;

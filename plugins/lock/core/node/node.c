@@ -29,6 +29,8 @@ lk_node_config_init (lk_node_config *self)
     self->host_lease_ms = 8000;
     self->grace_ms = 60000;
     self->digest_ms = 10000;
+    self->settle_ms = 60000;
+    self->steady_ms = 600000;
     self->journal_wait_ms = 30000;
 }
 

@@ -1,10 +1,10 @@
-/*  places.c - what is said of hosts, for the core, the router and people
+/*  domains.c - what is said of hosts, for the core, the router and people
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "places.h"
+#include "domains.h"
 
 #include "util/alloc.h"
 #include "wire/message_frame.h"
@@ -69,7 +69,7 @@ lk_lockd_note_domain (lk_lockd *self, lk_host host, const char *domain)
 
 size_t
 lk_lockd_domains (const lk_lockd *self, const char *text,
-                  lk_host_domain domains[LK_LOCKD_PLACES])
+                  lk_host_domain domains[LK_LOCKD_DOMAINS])
 {
     size_t count =
         text != NULL ? lk_common_settings_domains (text, domains) : 0;
@@ -108,7 +108,7 @@ lk_lockd_find_places (const lk_lockd *self, const lk_node_status *status,
                       lk_places *places)
 {
     const char *text = lk_lockd_settings_text (status);
-    lk_host_domain *domains = lk_alloc (LK_LOCKD_PLACES * sizeof *domains);
+    lk_host_domain *domains = lk_alloc (LK_LOCKD_DOMAINS * sizeof *domains);
     const size_t count = lk_lockd_domains (self, text, domains);
     const size_t hosts = self->hostmap.count;
     place_list list;

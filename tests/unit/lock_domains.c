@@ -1,4 +1,4 @@
-/*  lock_places.c - where hosts are, as the core, the router and people hear
+/*  lock_domains.c - where hosts are, as the core, the router and people hear
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -256,7 +256,7 @@ END_TEST
 int
 main (void)
 {
-    TCase *tests = tcase_create ("lock_places");
+    TCase *tests = tcase_create ("lock_domains");
     tcase_add_checked_fixture (tests, set_up_placed, tear_down);
     tcase_add_test (tests, from_their_own_files);
     tcase_add_test (tests, once_for_each_wake_up);
@@ -269,7 +269,7 @@ main (void)
     tcase_add_test (tests, the_router_hears_of_it);
     tcase_add_test (tests, members_hear_of_it);
 
-    Suite *suite = suite_create ("lock_places");
+    Suite *suite = suite_create ("lock_domains");
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);
 }

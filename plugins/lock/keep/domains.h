@@ -1,4 +1,4 @@
-/*  places.h - what is said of hosts, for the core, the router and people
+/*  domains.h - what is said of hosts, for the core, the router and people
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -8,14 +8,14 @@
  *  9.5.4.
  */
 
-#ifndef LK_LOCKD_PLACES_H
-#define LK_LOCKD_PLACES_H
+#ifndef LK_LOCKD_DOMAINS_H
+#define LK_LOCKD_DOMAINS_H
 
 #include "keep.h"
 
 #include "settings/common.h"
 
-#define LK_LOCKD_PLACES (LK_DOMAINS_MAX + LK_HOSTS_MAX)
+#define LK_LOCKD_DOMAINS (LK_DOMAINS_MAX + LK_HOSTS_MAX)
 
 /*  Writes into a LOCKSTARTED where this host is, if its file says so, or reads
  *  what another one says, "" if nothing; false if it is malformed. */
@@ -28,7 +28,7 @@ void lk_lockd_note_domain (lk_lockd *self, lk_host host, const char *domain);
 /*  Where hosts are, each once, those of the settings first: how many. `text`
  *  NULL: the settings are not known. */
 size_t lk_lockd_domains (const lk_lockd *self, const char *text,
-                         lk_host_domain domains[LK_LOCKD_PLACES]);
+                         lk_host_domain domains[LK_LOCKD_DOMAINS]);
 
 /*  What that comes to for the choice of leaders, and which hosts are
  *  arbiters. */
