@@ -24,6 +24,8 @@ static const struct option options[] = {
     {"run", required_argument, NULL, LK_ARGUMENT_KEY},
     {"priority", required_argument, NULL, LK_ARGUMENT_KEY},
     {"leaders", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"domain", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"settle", required_argument, NULL, LK_ARGUMENT_KEY},
     {"hosts-min", required_argument, NULL, LK_ARGUMENT_KEY},
     {"dead-after", required_argument, NULL, LK_ARGUMENT_KEY},
     {"leader-lease", required_argument, NULL, LK_ARGUMENT_KEY},
@@ -46,6 +48,8 @@ static const char usage[] =
     "  --run DIR           folder of the lease page (" LK_PATH_RUN_DIR ")\n"
     "  --priority P        1..15, the lower the rather a leader; or off (8)\n"
     "  --leaders N         leaders at most: 1, 3 or 5 (3)\n"
+    "  --domain DOMAIN     where this host is, as au.perth.dc4\n"
+    "  --settle MS         calm until a better host leads; 0: never (60000)\n"
     "  --hosts-min N       hosts before new locks are granted (0: off)\n"
     "  --dead-after MS     silence that counts as death (1000)\n"
     "  --leader-lease MS   of a leader without a quorum (2000)\n"
