@@ -72,6 +72,14 @@ take (const char **place, size_t size)
     return slice;
 }
 
+static size_t
+body_size_max (lk_slice command, bool packed)
+{
+    return LK_BODY_SIZE_MAX
+           + (packed && lk_slice_is (command, LK_RELAY) ? LK_RELAY_EXTRA_MAX
+                                                        : 0);
+}
+
 /*  Takes texts and body out of `whole`. */
 static const char *
 read_parts (lk_frame_header *header)
@@ -89,7 +97,8 @@ read_parts (lk_frame_header *header)
     header->from = take (&place, from_len);
     header->command = take (&place, command_len);
     header->body = take (&place, header->whole.size - texts);
-    if (header->body.size > LK_BODY_SIZE_MAX) {
+    if (header->body.size > body_size_max (
+            header->command, header->body_kind == LK_BODY_PACKED)) {
         return "the body is over its limit";
     }
     if ((header->body.size == 0) != (header->body_kind == LK_BODY_NONE)) {
@@ -219,6 +228,15 @@ lk_frame_begin_checked (lk_bytes *out, const lk_frame_envelope *envelope)
     return start;
 }
 
+static lk_slice
+command_of (const char *header)
+{
+    return (lk_slice) {header + LK_FRAME_HEADER_SIZE
+                           + byte_at (header, AT_TO_LEN)
+                           + byte_at (header, AT_FROM_LEN),
+                       byte_at (header, AT_COMMAND_LEN)};
+}
+
 static size_t
 texts_size (const char *header)
 {
@@ -232,7 +250,10 @@ lk_frame_finish (lk_bytes *out, size_t start)
     char *header = out->data + start;
     const size_t size = out->size - start;
     const size_t body_size = size - texts_size (header);
-    if (body_size > LK_BODY_SIZE_MAX || out->size > LK_FRAME_SIZE_MAX) {
+    const bool packed =
+        (byte_at (header, AT_FLAGS) & FLAG_BODY) == LK_BODY_PACKED;
+    if (body_size > body_size_max (command_of (header), packed)
+        || out->size > LK_FRAME_SIZE_MAX) {
         lk_bytes_cut (out, start);
         return LK_OVERLOADED;
     }

@@ -15,6 +15,12 @@
 #include "wire/address.h"
 
 #define LK_FRAME_SIZE_MAX (4 * 1024 * 1024)
+
+/*  A frame of one message within its limits is to fit into the packed body of
+ *  the message that carries it for others (wire/relayed.h). */
+#define LK_RELAY "RELAY"
+#define LK_RELAY_EXTRA_MAX 2048
+
 #define LK_FRAME_HEADER_SIZE 20
 
 typedef enum { LK_BODY_NONE, LK_BODY_JSON, LK_BODY_PACKED } lk_body_kind;

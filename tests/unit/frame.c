@@ -176,6 +176,39 @@ START_TEST (body_over_limit)
 }
 END_TEST
 
+/*  What carries one for others is a little longer, and nothing else is. */
+START_TEST (relay_limit)
+{
+    static const struct {
+        const char *command;
+        bool packed;
+        size_t extra;
+    } rows[] = {{LK_RELAY, true, LK_RELAY_EXTRA_MAX},
+                {LK_RELAY, false, 0},
+                {"RELAYS", true, 0},
+                {"RELA", true, 0}};
+    const size_t most = LK_BODY_SIZE_MAX + rows[_i].extra;
+    const lk_frame_envelope envelope = {.to = "a@.",
+                                        .from = "b@.",
+                                        .command = rows[_i].command,
+                                        .packed = rows[_i].packed};
+    for (size_t more = 0; more < 2; more++) {
+        lk_bytes_cut (&frame, 0);
+        const size_t start = lk_frame_begin (&frame, &envelope);
+        memset (lk_bytes_grow (&frame, most + more), ' ', most + more);
+        ck_assert_int_eq (lk_frame_finish (&frame, start),
+                          more ? LK_OVERLOADED : LK_OK);
+        ck_assert (more || first () == LK_FRAME_MESSAGE);
+    }
+    const size_t start = lk_frame_begin (&frame, &envelope);
+    memset (lk_bytes_grow (&frame, most), ' ', most);
+    ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
+    lk_bytes_add (&frame, " ", 1);
+    lk_bytes_put32 (frame.data + 4, (uint32_t) frame.size);
+    ck_assert_int_eq (first (), LK_FRAME_BROKEN);
+}
+END_TEST
+
 START_TEST (frame_limit)
 {
     for (int i = 0; i < 3; i++) {
@@ -440,6 +473,7 @@ main (void)
     tcase_add_test (tests, written_crossed);
     tcase_add_test (tests, body_limit);
     tcase_add_test (tests, body_over_limit);
+    tcase_add_loop_test (tests, relay_limit, 0, 4);
     tcase_add_test (tests, frame_limit);
     tcase_add_loop_test_raise_signal (tests, writes_no_nonsense, SIGABRT, 0, 4);
     tcase_add_loop_test (tests, one_byte_broken, 0,

@@ -10,6 +10,7 @@
 #   is kept in the repository. With a FOLDER it writes there, as to tests/;
 #   tests/style/messages.sh compares.
 
+import ctypes
 import json
 import os
 import re
@@ -125,7 +126,39 @@ ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLIENTKEYS", "CLUSTER",
            "SERVERS", "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
            "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER"]
 
-#   tests/unit/vectors_router.c has routers hear and say all of these.
+#   ------------------------------------------------------------ relayed frames
+
+Z85 = ("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+       ".-:+=^!/*?&<>()[]{}@%$#")
+SODIUM = ctypes.CDLL("libsodium.so.23")
+NONCE = bytes.fromhex("3f5ac2889be4107d6611d0b34c92fe050000000000000001")
+
+
+def raw_key(text):
+    numbers = (sum(Z85.index(c) * 85 ** (4 - i) for i, c in enumerate(five))
+               for five in (text[i:i + 5] for i in range(0, 40, 5)))
+    return struct.pack(">8I", *numbers)
+
+
+def seal(data, public, secret):
+    box = ctypes.create_string_buffer(16 + len(data))
+    failed = SODIUM.crypto_box_easy(box, data, ctypes.c_ulonglong(len(data)),
+                                    NONCE, raw_key(public), raw_key(secret))
+    assert not failed
+    return box.raw
+
+
+def relayed(kind, to, sender, rest):
+    return bytes([1, kind, len(to), len(sender)]) + (to + sender).encode() + rest
+
+
+#   From h1, by the first pair, to h3, by the second one; its third frame.
+INSIDE = struct.pack(">5Q", 0x5d3c8a9e01f72b64, 0x9d20b7c35e18f46a,
+                     0x71c6a4e80d52b93f, 3, 2) + frame(
+    "greeter@h3", APP, "HELLO", 15, {"name": "h3"})
+
+#   tests/unit/vectors_router.c has routers hear and say all of these, but
+#   those of RELAY, which are tests/unit/relayed.c's.
 BUS = [
     ("register", "a service attaches to its host's router, whose name it "
      "does not know yet", "router@.", "greeter@.", "REGISTER", 1,
@@ -322,6 +355,13 @@ BUS = [
      {**HOST1, "cluster": "demo",
       "hosts": [{"host": "h2", "address": "10.0.0.2:7200",
                  "incarnation": "e07b4412c9aa6d18"}]}),
+    ("relay-sealed", "what only h3 can read, on its way over h2", "router@.",
+     R1, "RELAY", 0, None, False,
+     relayed(0, "h3", "h1", NONCE + seal(INSIDE, PUBLIC2, SECRET))),
+    ("relay-plain", "the same where there are no keys", "router@.", R1,
+     "RELAY", 0, None, False, relayed(1, "h3", "h1", INSIDE)),
+    ("relay-refused", "h2 is not linked with h3", "router@.", R2, "RELAY", 0,
+     None, False, relayed(2, "h1", "h3", b"")),
     ("disconnected-mesh", "a router leaves in good order", "router@h1", R2,
      "DISCONNECTED", 0, {"host": "h2"}),
     ("newkey", "the key of a host that has joined", "router@h1", R2, "NEWKEY",
@@ -1082,6 +1122,10 @@ def corpus(target, inputs):
             f.write(data)
 
 
+def body_of(data):
+    return data[20 + sum(data[16:19]):]
+
+
 def broken_frames(good):
     def put(at, value):
         return good[:at] + bytes([value]) + good[at + 1:]
@@ -1137,8 +1181,10 @@ def main():
                      "crossed": bus["hello-mesh"],
                      **broken_frames(good)})
     corpus("message", {**bus, **BROKEN_BODIES})
+    corpus("relayed", {**{name[6:]: body_of(data) for name, data in bus.items()
+                          if name.startswith("relay-")}, "inside": INSIDE})
     corpus("lock_codec", lock)
-    corpus("lock_packed", {name: data[20 + sum(data[16:19]):]
+    corpus("lock_packed", {name: body_of(data)
                            for name, data in packed.items()})
     corpus("lock_state", {
         "member": text(STATE), "fresh": text(FRESH),
