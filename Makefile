@@ -376,7 +376,7 @@ $(people_lib): $(call obj,$(people_src))
 	$(archive)
 $(issuer_lib): $(call obj,$(filter-out %/main.c %/plugin.c,$(issuer_src)))
 	$(archive)
-$(B)/src/people/%.o: EXTRA = $(SODIUM_CFLAGS)
+$(B)/src/people/%.o $(B)/router/tables/sealed.o: EXTRA = $(SODIUM_CFLAGS)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
 

@@ -588,6 +588,14 @@ canary judges-others-once 1 unit/lock_peers plugins/lock/keep/peers.c \
     's/    \*news = LK_NEWS_NONE;\n/&    if (peer->state == LK_OTHER_ACCEPTED) {\n        return peer->state;\n    }\n/'
 canary registers-any-process 1 unit/forward router/logic/session.c \
     's/if (peer\.pid > 0 && peer\.pid != pid) {/if (0) {/'
+canary opens-without-looking-who 1 unit/router_sealed router/tables/sealed.c \
+    's/strcmp (other->host, host) == 0\n/other->host[0] != 0\n/'
+canary a-pair-of-all-seals 1 unit/router_sealed router/tables/sealed.c \
+    's/ || strcmp (own->host, self->host) != 0//'
+canary a-box-goes-back 1 unit/router_sealed router/tables/sealed.c \
+    's/    if (((relayed->nonce\[0\] & DOWN) != 0)\n/    if (false \&\& (relayed->nonce[0] \& DOWN)\n/'
+canary nonce-stands 1 unit/router_sealed router/tables/sealed.c \
+    's/lk_bytes_get64 (count) + 1/lk_bytes_get64 (count) | 1/'
 canary an-overtaken-lock-counts 1 unit/core_sessions home.c \
     's/        || is_overtaken (lead, request->ticket\.request)\n//'
 canary resumes-a-later-session 1 unit/core_sessions resume.c \
