@@ -414,7 +414,7 @@ cites () {
 #   They are put together here, so that this file cites nothing.
 cites 'protocol 9.''99' 'planted\.c:6: there is no 9\.99'
 cites 'protocol 9.1, 9.''99' 'planted\.c:6: there is no 9\.99'
-cites 'protocol 9.5.''7' 'planted\.c:6: there is no 9\.5\.7'
+cites 'protocol 9.5.''99' 'planted\.c:6: there is no 9\.5\.99'
 cites 'protocol 9.10: ''Noise' "planted\.c:6: 9\.10 has no paragraph 'Noise'"
 cites 'lockkeeper-protocol(7), ''The moon' "no section is called 'The moon'"
 cites 'protocol 9.1' 'no code cites 9\.2 Pings'
