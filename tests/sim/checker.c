@@ -205,8 +205,8 @@ was_forced (const sim_checker *self, const sim_claim *claim)
 }
 
 /*  Of a set all is gone when one of it is. */
-bool
-sim_claim_taken (const sim_checker *self, const sim_claim *claim)
+static bool
+was_taken (const sim_checker *self, const sim_claim *claim, bool by_force_too)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
@@ -214,11 +214,18 @@ sim_claim_taken (const sim_checker *self, const sim_claim *claim)
             && !(claim->in_set && same_request (&other->who, &claim->who))) {
             continue;
         }
-        if (other->key_used_at > 0 || was_forced (self, other)) {
+        if (other->key_used_at > 0
+            || (by_force_too && was_forced (self, other))) {
             return true;
         }
     }
     return false;
+}
+
+bool
+sim_claim_taken (const sim_checker *self, const sim_claim *claim)
+{
+    return was_taken (self, claim, true);
 }
 
 bool
@@ -241,7 +248,7 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
 {
     if (!claim->kept) {
         return self->now < claim->lease_until
-               && !(claim->orphan && sim_claim_taken (self, claim));
+               && !(claim->orphan && was_taken (self, claim, false));
     }
     return !sim_claim_taken (self, claim)
            && !(claim->fragile && sim_claim_unknown (self, claim));
