@@ -97,6 +97,20 @@ START_TEST (not_while_nobody_else_may_lead)
 }
 END_TEST
 
+/*  It ends in ten seconds at the latest, whatever is asked for meanwhile. */
+START_TEST (not_when_it_leaves)
+{
+    lockd.leaving = true;
+    ask_to_drain (true, false);
+    check_state ("draining");
+    ask_to_drain (false, false);
+    check_state ("draining");
+    for (size_t i = 0; i < node.count; i++) {
+        ck_assert_int_ne (node.event[i].type, LK_ON_DRAIN);
+    }
+}
+END_TEST
+
 START_TEST (status_tells_it)
 {
     give (new_message (APP, "LOCKSTATUS", 6));
@@ -144,6 +158,7 @@ main (void)
     tcase_add_test (tests, it_drains_until_it_is_told_otherwise);
     tcase_add_test (tests, what_is_held_there_is_counted);
     tcase_add_test (tests, not_while_nobody_else_may_lead);
+    tcase_add_test (tests, not_when_it_leaves);
     tcase_add_test (tests, status_tells_it);
     tcase_add_test (tests, the_router_is_told);
     suite_add_tcase (suite, tests);

@@ -80,7 +80,7 @@ lk_lockd_ask_drain (lk_lockd *self, const lk_message *message,
         lk_lockd_audit (self, "drain", &view->who, lk_message_from (message),
                         drains ? "drain=yes" : "drain=no");
     }
-    tell (self, message, drains);
+    tell (self, message, drains || self->leaving);
     if (self->leaving) {
         return false; /* until it ends, whatever is wished */
     }
