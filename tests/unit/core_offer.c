@@ -322,6 +322,43 @@ START_TEST (it_becomes_what_was_offered)
 }
 END_TEST
 
+/*  The sums tell nothing of ages. */
+START_TEST (what_has_a_duration_is_sent)
+{
+    lk_check_no_more ();
+    ticket[1].duration_ms = 5000;
+    have_former (5);
+    offer_others (0);
+    const lk_msg_filled *filled = &give_sums (OFFER)->as.filled;
+    ck_assert (filled->has_lacks);
+    const lk_slices with = filled->lacks;
+    ticket[1].duration_ms = 0;
+    have_former (5);
+    offer_others (0);
+    filled = &give_sums (OFFER)->as.filled;
+    ck_assert_uint_eq (lk_slices_count (&with),
+                       lk_slices_count (&filled->lacks) + 1);
+}
+END_TEST
+
+/*  What was sent of it before may come late, when all is under way. */
+START_TEST (it_is_no_help_any_more)
+{
+    lk_check_no_more ();
+    have_former (5);
+    offer_others (1);
+    ck_assert (give_sums (OFFER)->as.filled.has_lacks);
+    for (size_t i = 0; i < LK_LACKS_MAX + 1; i++) {
+        sums[i]++;
+    }
+    ck_assert (!give_sums (OFFER)->as.filled.has_lacks);
+    ck_assert_uint_eq (fill (0, 2, true)->as.filled.hash, hash_of (2));
+    (void) fill_onto (OFFER, 3, 1, 0);
+    ck_assert_uint_eq (fill (2, 2, false)->as.filled.hash, hash_of (4));
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+}
+END_TEST
+
 /*  Not of that offer, or not in order. */
 START_TEST (which_slices_count)
 {
@@ -477,6 +514,8 @@ main (void)
     tcase_add_test (tests, it_says_that_it_has_another);
     tcase_add_test (tests, it_says_what_it_lacks);
     tcase_add_test (tests, it_becomes_what_was_offered);
+    tcase_add_test (tests, what_has_a_duration_is_sent);
+    tcase_add_test (tests, it_is_no_help_any_more);
     tcase_add_test (tests, which_slices_count);
     tcase_add_test (tests, something_else_came);
     tcase_add_test (tests, a_ticket_that_is_there_twice);

@@ -5,6 +5,7 @@
  */
 
 #include "digest.h"
+#include "entry.h"
 #include "lib/suite.h"
 #include "slices.h"
 
@@ -63,6 +64,31 @@ add (lk_table *self, size_t from, size_t to)
         lk_table_restore (self, &ticket, 1000);
     }
 }
+
+/*  Its age is told anew, and the sums stay. */
+START_TEST (those_with_a_duration_are_added)
+{
+    add (&table, 0, 50);
+    lk_ticket timed = ticket_of (50);
+    timed.duration_ms = 5000;
+    lk_table_restore (&table, &timed, 1000);
+    lk_slices slices = {{0}};
+    lk_slices_add_durations (&slices, &table);
+    ck_assert_uint_eq (lk_slices_count (&slices), 1);
+    lk_slices_listing listing = {.slices = slices};
+    lk_slices_list (&listing, &table, TICKETS);
+    bool found = false;
+    for (size_t i = 0; i < listing.count; i++) {
+        found |= listing.entry[i]->duration_ms == timed.duration_ms;
+    }
+    ck_assert (found);
+    lk_slices_listing_clear (&listing);
+    lk_entry_remove (&table, lk_table_find (&table, timed.request));
+    slices = (lk_slices) {{0}};
+    lk_slices_add_durations (&slices, &table);
+    ck_assert_uint_eq (lk_slices_count (&slices), 0);
+}
+END_TEST
 
 static lk_slices
 lacking (void)
@@ -248,6 +274,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, tear_down);
     tcase_add_test (tests, same_tickets_have_the_same_sums);
     tcase_add_test (tests, one_ticket_is_in_one_slice);
+    tcase_add_test (tests, those_with_a_duration_are_added);
     tcase_add_test (tests, another_order_has_another_sum);
     tcase_add_test (tests, those_of_sets_have_an_order);
     tcase_add_test (tests, operations_keep_them);

@@ -30,7 +30,8 @@ lk_delta_compare (lk_election *election, const lk_lock_message *offer,
         self->failed = true; /* what was sent of it comes late, maybe */
         return;
     }
-    const lk_slices lacks = lk_slices_lacking (former, chunk->sums);
+    lk_slices lacks = lk_slices_lacking (former, chunk->sums);
+    lk_slices_add_durations (&lacks, former);
     if (lk_slices_count (&lacks) > LK_LACKS_MAX) {
         self->failed = true;
         return;

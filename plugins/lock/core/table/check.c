@@ -145,15 +145,18 @@ check_shared (const lk_table *table, uint8_t lot, uint32_t slice)
     const lk_index_link *link =
         lk_index_slice_first (queues, slice, LK_LOT_SLICES);
     uint64_t shared = 0;
+    uint32_t durations = 0;
     for (; link; link = lk_index_slice_next (queues, link, LK_LOT_SLICES)) {
         const lk_entry *entry = ((const lk_queue *) link)->first;
         for (; entry; entry = entry->next) {
             const lk_ticket ticket = lk_entry_ticket (entry);
             shared += lk_digest_common (&ticket);
             shared += entry->next ? lk_digest_pair (entry, entry->next) : 0;
+            durations += entry->duration_ms > 0;
         }
     }
     LK_ASSERT (shared == table->shared[lot][slice]);
+    LK_ASSERT (durations == table->durations[lot][slice]);
 }
 
 static void

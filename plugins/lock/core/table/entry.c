@@ -248,6 +248,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     count (self, entry);
     self->count++;
     self->tickets[queue->lot]++;
+    self->durations[queue->lot][slice_of (queue)] += entry->duration_ms > 0;
     put_in_queue (self, entry);
     sum_all (self, entry, MORE);
     lk_entry_watch (self, entry);
@@ -276,6 +277,8 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     sum_all (self, entry, LESS);
     self->count--;
     self->tickets[entry->queue->lot]--;
+    self->durations[entry->queue->lot][slice_of (entry->queue)] -=
+        entry->duration_ms > 0;
     lk_queue *queue = leave_queue (self, entry);
     lk_group_leave (self, entry);
     lk_far_leave (self, entry);

@@ -44,6 +44,15 @@ lk_slices_lacking (const lk_table *table, const uint64_t sums[LK_TABLE_SLICES])
     return lacking;
 }
 
+void
+lk_slices_add_durations (lk_slices *self, const lk_table *table)
+{
+    const uint32_t *durations = &table->durations[0][0];
+    for (size_t i = 0; i < LK_TABLE_SLICES; i++) {
+        self->bits[i / 64] |= (uint64_t) (durations[i] > 0) << i % 64;
+    }
+}
+
 /*  -------------------------------------------------------- listing */
 
 static void

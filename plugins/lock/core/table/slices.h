@@ -20,6 +20,10 @@ const uint64_t *lk_slices_sums (const lk_table *table);
 lk_slices lk_slices_lacking (const lk_table *table,
                              const uint64_t sums[LK_TABLE_SLICES]);
 
+/*  Adds those with a ticket that has a duration: sums tell nothing of ages, and
+ *  no later home ends one sooner. Protocol 9.6, 9.11. */
+void lk_slices_add_durations (lk_slices *self, const lk_table *table);
+
 bool lk_slices_has (const lk_slices *self, size_t slice);
 size_t lk_slices_count (const lk_slices *self);
 

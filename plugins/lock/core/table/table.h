@@ -186,7 +186,8 @@ typedef struct {
     uint64_t hash[LK_LEADERS_MAX];
     uint64_t sum[LK_LOTS][LK_LOT_SLICES]; /* of the tickets: digest.h */
     uint64_t common; /* ... of all, but for hosts' numbers */
-    uint64_t shared[LK_LOTS][LK_LOT_SLICES]; /* ... with their order */
+    uint64_t shared[LK_LOTS][LK_LOT_SLICES];    /* ... with their order */
+    uint32_t durations[LK_LOTS][LK_LOT_SLICES]; /* so many have a duration */
     uint32_t slice[LK_LEADERS_MAX]; /* the next digest begins with it */
     uint64_t did;     /* what the operation that is applied did so far */
     lk_entry **going; /* ... and active ones whose set goes on behind them */
