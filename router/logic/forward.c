@@ -207,7 +207,8 @@ static void
 mark (lk_delivery *on_way, const lk_source *source, lk_frame_header *header)
 {
     const bool is_neighbours =
-        source->from == LK_FROM_NEIGHBOUR || source->from == LK_FROM_REMOTE;
+        (source->from == LK_FROM_NEIGHBOUR || source->from == LK_FROM_REMOTE)
+        && source->link->way != LK_WAY_OUT; /* an arbiter has no people */
     const bool privileged = lk_persons_are_privileged (source)
                             && !lk_slice_is (header->to_parts.service, "*");
     if (!is_neighbours && privileged != header->privileged) {

@@ -139,6 +139,9 @@ START_TEST (an_arbiter_says_no_more_than_a_vote)
     assert_next ("a", "");
     say (LK_SIDE_MESH, out, "lock@a1", "a@h1", "NEWS", "{}");
     assert_next ("a", "lock@a1 > a@h1 NEWS 42 {}");
+    enter_keeper ();
+    say_flagged (LK_SIDE_MESH, out, "lock@a1", "keeper@h1", "NEWS", "{}");
+    ck_assert (!is_privileged ("keeper"));
 }
 END_TEST
 

@@ -252,42 +252,6 @@ END_TEST
 
 /*  -------------------------------------------------------- the flag */
 
-static bool
-is_privileged (const char *connection)
-{
-    lk_frame_header header;
-    ck_assert (next_header (connection, &header));
-    return header.privileged;
-}
-
-/*  A message with the flag, whether or not its sender may set it. */
-static void
-say_flagged (lk_side side, const char *connection, const char *from,
-             const char *to, const char *command, const char *text)
-{
-    lk_bytes frame = {0};
-    const lk_frame_envelope envelope = {.to = to,
-                                        .from = from,
-                                        .command = command,
-                                        .serial = 42,
-                                        .privileged = true};
-    const size_t start = lk_frame_begin (&frame, &envelope);
-    lk_bytes_add (&frame, text, strlen (text));
-    ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
-    put (side, connection, &frame);
-    lk_bytes_clear (&frame);
-}
-
-/*  A service that knows the flag. */
-static void
-enter_keeper (void)
-{
-    say (LK_SIDE_LOCAL, "keeper", "keeper@.", "router@.", "REGISTER",
-         "{\"service\":\"keeper\",\"version\":\"1\",\"pid\":9,"
-         "\"application\":false,\"privileged\":true,\"subscribe\":[\"NEWS\"]}");
-    assert_starts (next ("keeper"), "router@h1 > keeper@. READY ");
-}
-
 START_TEST (the_router_alone_sets_the_flag)
 {
     enter_keeper ();
