@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*  What was said last is waited for; what is never named is closed. */
+/*  Last words are waited for; a caller that is never known is cut off. */
 enum { LINGER_MS = 500, LEAVE_MS = 50, NEWCOMER_MS = 15000, LOOK_MS = 1000 };
 
 /*  Between two looks at which connections are over. */
@@ -65,7 +65,7 @@ may_connect (void *user, const lk_zap_caller *caller,
     return false;
 }
 
-/*  Whose that is; who has no seat any more is hung up on. */
+/*  The seat of that caller; one without a seat any more is hung up on. */
 static lk_seat *
 seat_of (lk_desk *self, const lk_identity *from)
 {

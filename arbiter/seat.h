@@ -24,7 +24,7 @@
 
 typedef struct lk_seat lk_seat;
 
-/*  What all seats share. */
+/*  Shared by all seats. */
 typedef struct {
     const char *host;    /* the arbiter's name */
     const char *address; /* where it is dialled */

@@ -31,7 +31,7 @@ void lk_seats_clear (lk_seats *self);
  *  that cannot be read is told in the log. LK_SYSTEM and problem. */
 lk_err lk_seats_read (lk_seats *self, lk_problem *problem);
 
-/*  Whose key that is; NULL: nobody's. */
+/*  The seat that has that key; NULL: none. */
 lk_seat *lk_seats_find (const lk_seats *self, const char *public_key);
 
 /*  Flushes those that something has happened to, and takes what has changed of

@@ -31,9 +31,9 @@ halt (lk_lockd *self, lk_leaving_step *step)
     step (self, &event);
 }
 
-/*  What is held goes on with the service that is started next. But for good it
- *  is lost: then holders have some time to stop what they do, and the service
- *  hands over meanwhile. Who stops all services waits for nobody. */
+/*  Locks that are held go on with the service that is started next. An end for
+ *  good loses them: then holders have some time to stop what they do, and the
+ *  service hands over meanwhile. A stop of all services waits for nobody. */
 void
 lk_lockd_leave (lk_lockd *self, const char *reason, lk_leaving_step *step)
 {

@@ -423,7 +423,7 @@ is_stranger (const lk_source *source)
     return source->from == LK_FROM_STRANGER || source->from == LK_FROM_VISITOR;
 }
 
-/*  What an arbiter says to us comes over our own connection. */
+/*  An arbiter speaks to us over our own connection. */
 static unsigned
 kinds_of (const lk_source *source)
 {

@@ -132,7 +132,7 @@ take_draining (lk_router *self, bool draining)
     }
 }
 
-/*  What a service of this host belongs to, and whether others serve for it. */
+/*  The cluster of a service of this host, and whether others serve for it. */
 void
 lk_gossip_on_cluster (lk_router *self, const lk_source *source,
                       const lk_message *message)

@@ -116,7 +116,7 @@ close_link (lk_router *self, lk_mesh_link *link)
     link->channel.announced = link->channel.counted = false;
 }
 
-/*  What becomes of the channel: `before` is the state that the link had. */
+/*  The channel ends or goes on: `before` is the state that the link had. */
 static void
 carry_on (lk_router *self, lk_mesh_link *link, lk_mesh_state before,
           lk_mesh_event event, unsigned effects)

@@ -197,7 +197,7 @@ begin_anew (lk_router *self, lk_mesh_link *link, uint64_t peer)
     }
 }
 
-/*  What a neighbour says of its channel and ours; whether it means these. */
+/*  Reads the numbers of both channels; whether the neighbour means these. */
 static bool
 meet (lk_router *self, lk_mesh_link *link, const lk_message *message)
 {

@@ -47,7 +47,7 @@ lk_err lk_hosting_load (lk_hosting *self, const char *const *names,
 void lk_hosting_add (lk_hosting *self, const char *name,
                      const lk_plugin *plugin);
 
-/*  What the callbacks of that one get; NULL: it does not run. */
+/*  The callbacks' argument of that one; NULL: it does not run. */
 const void *lk_hosting_service (const lk_hosting *self, const char *name);
 
 /*  Begins those that do not run: at the start, and again those that ended. One

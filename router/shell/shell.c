@@ -43,7 +43,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/*  What was sent goes on so long after the end. */
+/*  So long after the end messages that were sent go on. */
 enum { LINGER_MS = 500 };
 
 /*  How often hosted services are called in one wake-up, and for how long they

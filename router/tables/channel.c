@@ -139,8 +139,8 @@ lk_channel_next (const lk_channel *self)
     return self->said + 1;
 }
 
-/*  What was said by an earlier connection may have been heard, too: then the
- *  other end has to be told anew which frame comes next. */
+/*  Frames of an earlier connection may have been heard, too: then the other end
+ *  has to be told anew which frame comes next. */
 bool
 lk_channel_acked (lk_channel *self, uint64_t heard)
 {

@@ -51,7 +51,7 @@ typedef enum {
     LK_LINK_EVENTS
 } lk_mesh_event;
 
-/*  Who opens the connections of a link. */
+/*  The ends that open connections of a link. */
 typedef enum {
     LK_WAY_BOTH, /* each of both */
     LK_WAY_OUT,  /* we alone: it goes to an arbiter that the settings name */

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What two hosts have to say to each other can go through a third one that is
- *  linked with both. Arbiters, and routers whose frames have no numbers, are
+ *  Words of two hosts to each other can go through a third one that is linked
+ *  with both. Arbiters, and routers whose frames have no numbers, are
  *  none of these.
  */
 

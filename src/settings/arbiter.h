@@ -30,8 +30,8 @@ typedef struct {
     bool syslog;
 } lk_arbiter_options;
 
-/*  What they come to; the config keeps all that makes no sense as its mistakes:
- *  then LK_INVALID, and the first as the problem. */
+/*  Reads them; the config keeps all that makes no sense as its mistakes: then
+ *  LK_INVALID, and the first as the problem. */
 lk_err lk_arbiter_options_read (lk_arbiter_options *self, lk_config *config,
                                 lk_problem *problem);
 

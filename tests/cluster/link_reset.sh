@@ -4,8 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   What a firewall does that has forgotten a connection. Another connection
-#   goes on at once: nobody is told of a host that is gone, no leader is lost.
+#   As a firewall does that has forgotten a connection. Another connection goes
+#   on at once: nobody is told of a host that is gone, no leader is lost.
 
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "$0")/hosts.sh"

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What the daemon's shell does when it is told to end: the service drains, and
+ *  As the daemon's shell does when it is told to end, the service drains, and
  *  ends when it has, or its time for that is over. In half of the seeds of the
  *  storm no service does so, and those are as they always were.
  */

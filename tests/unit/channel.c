@@ -211,11 +211,11 @@ START_TEST (who_has_begun_anew_is_found_out)
 {
     introduce ();
     lk_channel_begin (&end[0], 3);
-    /*  What it hears is for the former one. */
+    /*  The word that it hears is for the former one. */
     ck_assert_int_eq (lk_channel_meet (&end[0], 2, 1), LK_CHANNEL_LEARNED);
     ck_assert (!end[0].bound);
     ck_assert_int_eq (lk_channel_meet (&end[0], 2, 1), LK_CHANNEL_OLD);
-    /*  What it says is of another one. */
+    /*  It speaks of another one. */
     ck_assert_int_eq (lk_channel_meet (&end[1], 3, 0), LK_CHANNEL_ANEW);
     lk_channel_begin (&end[1], 4);
     ck_assert_int_eq (lk_channel_meet (&end[1], 3, 0), LK_CHANNEL_LEARNED);

@@ -160,7 +160,7 @@ START_TEST (it_says_that_it_may_not_lead)
 }
 END_TEST
 
-/*  What comes late may be of a process that has ended. */
+/*  A late one may be of a process that has ended. */
 START_TEST (a_late_start_says_nothing)
 {
     const uint64_t pings = lk_node_core (node)->peer[THIRD].incarnation;

@@ -226,8 +226,8 @@ END_TEST
 
 #define OFFER 77
 
-/*  What is offered: tickets from the second to the fifth, while the own table
- *  has the first three. */
+/*  Tickets from the second to the fifth are offered, while the own table has
+ *  the first three. */
 static uint64_t sums[LK_TABLE_SLICES];
 
 static void
@@ -341,7 +341,7 @@ START_TEST (what_has_a_duration_is_sent)
 }
 END_TEST
 
-/*  What was sent of it before may come late, when all is under way. */
+/*  A chunk that was sent before may come late, when all is under way. */
 START_TEST (it_is_no_help_any_more)
 {
     lk_check_no_more ();
@@ -375,7 +375,7 @@ START_TEST (which_slices_count)
 }
 END_TEST
 
-/*  What it has stays as it is, until all of another table has come. */
+/*  The own table stays as it is, until all of another one has come. */
 START_TEST (something_else_came)
 {
     lk_check_no_more ();

@@ -234,8 +234,8 @@ END_TEST
 
 /*  -------------------------------------------------------- replacing */
 
-/*  What is in no such slice stays, what is in one and not in the other table
- *  goes, with its queue. */
+/*  Tickets in no such slice stay, those in one and not in the other table go,
+ *  with their queue. */
 START_TEST (some_slices_are_replaced)
 {
     add (&table, 0, TICKETS - 10);

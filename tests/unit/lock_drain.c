@@ -17,7 +17,7 @@ set_up_leader (void)
     forget_sent ();
 }
 
-/*  What the router is told, see below. */
+/*  The word to the router, see below. */
 static void
 forget_cluster (void)
 {

@@ -157,7 +157,7 @@ START_TEST (tells_the_router)
 }
 END_TEST
 
-/*  What the core was told last. */
+/*  The last that the core was told. */
 static lk_hosts
 told_arbiters (void)
 {

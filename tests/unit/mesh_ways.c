@@ -271,8 +271,8 @@ START_TEST (in_is_closed_or_live)
 }
 END_TEST
 
-/*  What of OUT is asked for in each state is what an ordinary link asks for; it
- *  is met only while it is live. */
+/*  An OUT link asks for the same in each state as an ordinary one; it is met
+ *  only while it is live. */
 START_TEST (out_is_as_both_in_each_cell)
 {
     lk_mesh_link *out = to_arbiter ();

@@ -52,7 +52,7 @@ link_of (const char *host)
     return lk_mesh_by_host (&router.mesh, lk_slice_of (host));
 }
 
-/*  Who reaches h3, too, in order, as text. */
+/*  Those that reach h3, too, in order, as text. */
 static const char *
 reach_h3 (void)
 {

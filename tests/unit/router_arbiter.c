@@ -62,7 +62,7 @@ START_TEST (an_arbiter_is_linked_by_our_connection)
     ck_assert_uint_eq (router.cluster.total, 1);
     ck_assert_str_eq (router.keyring.arbiter[0].key, K1);
 
-    /*  What comes back over it is a neighbour's. */
+    /*  Messages that come back over it are a neighbour's. */
     say (LK_SIDE_MESH, out, "lock@a1", "lock@h1", "ONE", "{}");
     assert_next ("lock", "lock@a1 > lock@h1 ONE 42 {}");
     say (LK_SIDE_MESH, out, "lock@h2", "lock@h1", "TWO", "{}");

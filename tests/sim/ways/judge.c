@@ -28,8 +28,8 @@ struct stream {
     uint64_t count, room;
     unsigned ends;
 
-    /*  What was heard last: number, by which process, and how many ends of the
-     *  sender it had been told. */
+    /*  The last that was heard: number, by which process, and how many ends of
+     *  its sender that one had been told. */
     uint64_t last;
     unsigned last_boot, last_ends;
     stream *next;
@@ -195,8 +195,8 @@ note_end (host *at, host *other)
 
 #define STEADY_MS (3 * DEAD_AFTER_MS)
 
-/*  What is reset is dialled at once, and goes on; if it is reset again while
- *  that is under way it may be given up. */
+/*  A link that is reset is dialled at once, and goes on; if it is reset again
+ *  while that is under way it may be given up. */
 static bool
 was_reset_twice (const world *self, const host *one, const host *other)
 {

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is sent arrives in order, or not at all: what a cut keeps back comes
- *  once that is over, however late, unless the connection ended. Without
+ *  Frames arrive in order, or not at all: those that a cut keeps back come once
+ *  that is over, however late, unless the connection ended. Without
  *  acknowledgements a little still comes, and then nothing.
  */
 
@@ -57,7 +57,7 @@ drop_all (direction *way)
     }
 }
 
-/*  What a process had not given to the kernel yet is lost with it. */
+/*  Frames that the kernel did not have yet are lost with their process. */
 static void
 drop_some (world *self, direction *way)
 {
@@ -427,7 +427,7 @@ network_deadline (const world *self)
 
 /*  -------------------------------------------------------- faults */
 
-/*  What was kept back is sent again somewhat later. */
+/*  Frames that were kept back are sent again somewhat later. */
 static void
 hasten (world *self, int from, int to)
 {

@@ -84,7 +84,7 @@ void network_clear (world *self);
 
 enum { SERVICE, APPLICATION, SPEAKERS };
 
-/*  What one process of a host said to the others: see judge.c. */
+/*  The words of one process of a host to the others: see judge.c. */
 typedef struct stream stream;
 
 struct host {
@@ -170,7 +170,7 @@ void talk_begin (host *self);
 void talk_some (world *self);
 void talk_all (world *self); /* everybody to everybody */
 
-/*  What the router gives to one of them. */
+/*  A frame that the router gives to one of them. */
 void talk_hear (host *self, int speaker, lk_part *part);
 
 void judge_wrong (world *self, const char *format, ...)
@@ -184,7 +184,7 @@ void judge_reported (host *at, int speaker, uint64_t number, host *to);
 /*  A service was told of another host. */
 void judge_event (host *at, const char *command, host *other);
 
-/*  What must be so at any time; at the end of the calm. */
+/*  Judge what must be so at any time; at the end of the calm. */
 void judge_look (world *self);
 void judge_calm (world *self);
 void judge_clear (host *self); /* that process is over */

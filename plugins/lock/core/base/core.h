@@ -44,7 +44,7 @@ struct lk_core {
      *  not. */
     int64_t drain_until_ms;
 
-    /*  What the first leader of that term said of who leads next. */
+    /*  The next leaders, as the first leader of that term said. */
     lk_standbys next;
     lk_term next_term;
 

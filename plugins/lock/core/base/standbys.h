@@ -14,7 +14,7 @@
 /*  Takes it from a ping, if that is of the first leader in force. */
 void lk_standbys_take (lk_core *core, lk_host from, const lk_msg_ping *ping);
 
-/*  What the first leader in force said last; none: it said nothing. */
+/*  As the first leader in force said last; none: it said nothing. */
 lk_standbys lk_standbys_in_force (const lk_core *core);
 
 /*  The number is another host's from now on, or nobody's. */

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is looked at before an election is begun for a plan: one that cannot
- *  end well would only hold up all locks.
+ *  Looked at before an election is begun for a plan: one that cannot end well
+ *  would only hold up all locks.
  */
 
 #ifndef LK_ABLE_H

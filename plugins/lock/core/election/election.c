@@ -68,8 +68,8 @@ run_idle (lk_election *election)
     }
 }
 
-/*  Who knew of no end yet when it was asked may know of it now; else it may be
- *  the date that was lost. Protocol 9.5.1. */
+/*  A member that knew of no end yet when it was asked may know of it now; or
+ *  the date was lost. Protocol 9.5.1. */
 static void
 run_pause (lk_election *election)
 {

@@ -123,8 +123,8 @@ lk_digest_host (const lk_ticket *ticket)
         lk_hash_mix (ticket->request.host, ticket->request.serial), 1);
 }
 
-/*  What tells tickets of a queue apart, and stays while they are in it: those
- *  that one operation made active have a token in common. */
+/*  Tells tickets of a queue apart, and stays while they are in it: those that
+ *  one operation made active have a token in common. */
 static uint64_t
 digest_place (const lk_entry *entry)
 {

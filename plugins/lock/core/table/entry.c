@@ -42,7 +42,7 @@ slice_of (const lk_queue *queue)
     return (queue->hash >> LK_LOT_BITS) % LK_LOT_SLICES;
 }
 
-/*  What all leaders have in common, and of that what the own numbers add. */
+/*  The part that all leaders have in common, and what the own numbers add. */
 static void
 add_to_sums (lk_table *self, const lk_queue *queue, uint64_t common,
              uint64_t own)
