@@ -8,13 +8,12 @@
 
 #include "desk.h"
 
+#include "daemon/descriptors.h"
 #include "net/arguments.h"
 #include "net/host_name.h"
 #include "net/paths.h"
 #include "net/standard.h"
 #include "settings/keys.h"
-
-#include <sys/resource.h>
 
 #define PROGRAM "lockkeeper-arbiter"
 
@@ -55,32 +54,10 @@ static const lk_arguments arguments = {.program = PROGRAM,
                                        .usage = usage,
                                        .options = options};
 
-/*  Two for each host of each cluster. */
-static void
-allow_descriptors (void)
+static lk_err
+read_options (void *options, lk_config *config, lk_problem *problem)
 {
-    struct rlimit limit;
-    if (getrlimit (RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void) setrlimit (RLIMIT_NOFILE, &limit);
-    }
-}
-
-/*  -1, or the exit code if that was all. */
-static int
-read_options (lk_arbiter_options *self, int argc, char **argv)
-{
-    const char *path;
-    lk_problem problem;
-    lk_config *config = lk_config_new (lk_settings);
-    int code = lk_arguments_read (&arguments, config, &path, argc, argv);
-    if (code < 0
-        && (lk_config_load (config, path, &problem) != LK_OK
-            || lk_arbiter_options_read (self, config, &problem) != LK_OK)) {
-        code = lk_arguments_complain (&arguments, config, &problem);
-    }
-    lk_config_destroy (&config);
-    return code;
+    return lk_arbiter_options_read (options, config, problem);
 }
 
 int
@@ -88,12 +65,13 @@ main (int argc, char **argv)
 {
     lk_arbiter_options wanted;
     lk_standard_open ();
-    const int code = read_options (&wanted, argc, argv);
+    const int code = lk_arguments_load (&arguments, lk_settings, read_options,
+                                        &wanted, argc, argv);
     if (code >= 0) {
         return code;
     }
     lk_log_open (PROGRAM, wanted.syslog);
     lk_log_set_level (wanted.log_level);
-    allow_descriptors ();
+    lk_allow_descriptors ();
     return lk_desk_run (&wanted);
 }

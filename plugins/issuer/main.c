@@ -44,21 +44,10 @@ static const lk_arguments arguments = {.program = PROGRAM,
                                        .usage = usage,
                                        .options = options};
 
-/*  -1, or the exit code if that was all. */
-static int
-read_options (lk_issuer_options *self, int argc, char **argv)
+static lk_err
+read_options (void *options, lk_config *config, lk_problem *problem)
 {
-    const char *path;
-    lk_problem problem;
-    lk_config *config = lk_config_new (lk_settings);
-    int code = lk_arguments_read (&arguments, config, &path, argc, argv);
-    if (code < 0
-        && (lk_config_load (config, path, &problem) != LK_OK
-            || lk_issuer_options_read (self, config, &problem) != LK_OK)) {
-        code = lk_arguments_complain (&arguments, config, &problem);
-    }
-    lk_config_destroy (&config);
-    return code;
+    return lk_issuer_options_read (options, config, problem);
 }
 
 int
@@ -67,7 +56,8 @@ main (int argc, char **argv)
     static lk_issuing issuing;
     lk_issuer_options wanted;
     lk_standard_open ();
-    int code = read_options (&wanted, argc, argv);
+    int code = lk_arguments_load (&arguments, lk_settings, read_options,
+                                  &wanted, argc, argv);
     if (code >= 0) {
         return code;
     }

@@ -331,9 +331,11 @@ lk_neighbour_cut (lk_router *self, const char *host)
 static const char *
 doubt (lk_router *self, const lk_source *source, const lk_party *party)
 {
-    return lk_keyring_objection (
-        &self->keyring, self->calls->user (self->shell, source->identity),
-        party->host);
+    const char *user = self->calls->user (self->shell, source->identity);
+    if (user == NULL && self->mesh.accepts_only) {
+        return "its key is withdrawn"; /* it came by one */
+    }
+    return lk_keyring_objection (&self->keyring, user, party->host);
 }
 
 /*  A refusal comes again with each try. */

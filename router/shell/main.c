@@ -8,14 +8,13 @@
 
 #include "shell.h"
 
+#include "daemon/descriptors.h"
 #include "net/arguments.h"
 #include "net/paths.h"
 #include "net/standard.h"
 #include "settings/identity.h"
 #include "settings/keys.h"
 #include "settings/own_address.h"
-
-#include <sys/resource.h>
 
 #define PROGRAM "lockkeeper-router"
 
@@ -129,17 +128,6 @@ settle (lk_router_options *wanted, lk_problem *problem)
 
 /*  -------------------------------------------------------- the router */
 
-/*  Each session takes two descriptors. */
-static void
-allow_descriptors (void)
-{
-    struct rlimit limit;
-    if (getrlimit (RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void) setrlimit (RLIMIT_NOFILE, &limit);
-    }
-}
-
 static int
 run (settings *self)
 {
@@ -154,7 +142,7 @@ run (settings *self)
         lk_log_error ("%s", problem.text);
         return 1;
     }
-    allow_descriptors ();
+    lk_allow_descriptors ();
     return lk_shell_run (&wanted, load, self);
 }
 

@@ -126,3 +126,21 @@ lk_arguments_read (const lk_arguments *self, lk_config *config,
     }
     return code;
 }
+
+int
+lk_arguments_load (const lk_arguments *self, const lk_config_key *keys,
+                   lk_arguments_reader *reader, void *options, int argc,
+                   char **argv)
+{
+    const char *path;
+    lk_problem problem;
+    lk_config *config = lk_config_new (keys);
+    int code = lk_arguments_read (self, config, &path, argc, argv);
+    if (code < 0
+        && (lk_config_load (config, path, &problem) != LK_OK
+            || reader (options, config, &problem) != LK_OK)) {
+        code = lk_arguments_complain (self, config, &problem);
+    }
+    lk_config_destroy (&config);
+    return code;
+}

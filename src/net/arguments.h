@@ -39,6 +39,16 @@ typedef struct {
 int lk_arguments_read (const lk_arguments *self, lk_config *config,
                        const char **path, int argc, char **argv);
 
+/*  What the settings of a daemon come to, in its own struct. */
+typedef lk_err lk_arguments_reader (void *options, lk_config *config,
+                                    lk_problem *problem);
+
+/*  Command line and configuration of those keys, for a daemon that reads them
+ *  once. -1: go on; else the exit code, and all is said. */
+int lk_arguments_load (const lk_arguments *self, const lk_config_key *keys,
+                       lk_arguments_reader *reader, void *options, int argc,
+                       char **argv);
+
 /*  Says on stderr what is wrong: all mistakes of the config, or the problem if
  *  it has none. Returns LK_ARGUMENTS_WRONG. */
 int lk_arguments_complain (const lk_arguments *self, const lk_config *config,

@@ -247,6 +247,15 @@ START_TEST (an_arbiter_answers_where_it_was_dialled)
 }
 END_TEST
 
+/*  It came by a key, or it would not be here. */
+START_TEST (a_host_whose_key_is_withdrawn_is_refused)
+{
+    all_others = NULL;
+    say (LK_SIDE_MESH, "in1", "router@h1", "router@.", "CONNECT", H1);
+    assert_starts (next ("in1"), "router@a1 > router@. REFUSE 0 ");
+}
+END_TEST
+
 START_TEST (a_cluster_does_not_rule_its_arbiter)
 {
     static const char *const unknown[] = {
@@ -291,6 +300,7 @@ main (void)
     TCase *arbiter = tcase_create ("arbiter");
     tcase_add_checked_fixture (arbiter, set_up_arbiter, tear_down_arbiter);
     tcase_add_test (arbiter, an_arbiter_answers_where_it_was_dialled);
+    tcase_add_test (arbiter, a_host_whose_key_is_withdrawn_is_refused);
     tcase_add_test (arbiter, a_cluster_does_not_rule_its_arbiter);
     tcase_add_test (arbiter, an_arbiter_dials_no_arbiter);
     Suite *suite = suite_create ("router_arbiter");
