@@ -8,7 +8,7 @@
 
 #include "desk.h"
 
-#include "daemon/descriptors.h"
+#include "daemon/file_limit.h"
 #include "net/arguments.h"
 #include "net/host_name.h"
 #include "net/paths.h"
@@ -55,9 +55,9 @@ static const lk_arguments arguments = {.program = PROGRAM,
                                        .options = options};
 
 static lk_err
-read_options (void *options, lk_config *config, lk_problem *problem)
+read_options (void *wanted, lk_config *config, lk_problem *problem)
 {
-    return lk_arbiter_options_read (options, config, problem);
+    return lk_arbiter_options_read (wanted, config, problem);
 }
 
 int

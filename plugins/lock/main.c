@@ -64,9 +64,9 @@ static const lk_arguments arguments = {.program = PROGRAM,
                                        .options = options};
 
 static lk_err
-read_options (void *options, lk_config *config, lk_problem *problem)
+read_options (void *wanted, lk_config *config, lk_problem *problem)
 {
-    return lk_lockd_options_read (options, config, problem);
+    return lk_lockd_options_read (wanted, config, problem);
 }
 
 static int

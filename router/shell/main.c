@@ -8,7 +8,7 @@
 
 #include "shell.h"
 
-#include "daemon/descriptors.h"
+#include "daemon/file_limit.h"
 #include "net/arguments.h"
 #include "net/paths.h"
 #include "net/standard.h"

@@ -80,8 +80,8 @@ want_all (lk_stream *self)
     self->late_ms = INT64_MAX;
 }
 
-/*  Operations that go take along those that nobody waits for; the last of all go
- *  to followers that have something under way, too. Protocol 9.8. */
+/*  Operations that go take along those that nobody waits for; the last of all
+ *  go to followers that have something under way, too. Protocol 9.8. */
 static void
 send_ops_to_all (lk_leader *lead, bool last)
 {

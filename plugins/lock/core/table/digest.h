@@ -39,8 +39,8 @@ uint64_t lk_digest_common (const lk_ticket *ticket);
 uint64_t lk_digest_host (const lk_ticket *ticket);
 uint64_t lk_digest_grant (const lk_ticket *ticket);
 
-/*  Added to a slice's shared sum where one ticket of a queue stands ahead of the
- *  other: tickets and order are the same where those sums are. */
+/*  Added to a slice's shared sum where one ticket of a queue stands ahead of
+ *  the other: tickets and order are the same where those sums are. */
 uint64_t lk_digest_pair (const lk_entry *first, const lk_entry *second);
 
 /*  Tables of two leaders that have the same mark are the same, never 0: the

@@ -1,10 +1,10 @@
-/*  descriptors.c - see descriptors.h
+/*  file_limit.c - see file_limit.h
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "daemon/descriptors.h"
+#include "file_limit.h"
 
 #include <sys/resource.h>
 
