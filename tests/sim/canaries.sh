@@ -203,6 +203,8 @@ canary takes-any-offer 60 storm transfer.c \
     's/mark == chunk->offer\n *&& //; s/mark == chunk->offer && //; s/\.hash = mark}/.hash = chunk->offer}/'
 canary first-chunk-only 10 many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < count;/chunk->more = false;/'
+canary ages-of-before 1 unit/core_offer delta.c \
+    's/    lk_slices_add_durations (&lacks, former);\n//'
 canary equal-without-the-end 100 storm delta.c \
     's/!is_as_offered (self, former)/0/; s/lk_slices_count (&wrong) > 0/0/' \
     slices.c \
